@@ -1,7 +1,7 @@
 // What every script here does first: from a bare clone to installed packages, a fresh dist/ and a Node.js
 // that runs TypeScript. Uses nothing but Node.js itself. When all is in place it takes some milliseconds.
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,12 +10,15 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = join(root, 'node_modules');
 const stamp = join(root, 'dist/.built');
 
+/** Installs what package-lock.json asks for and builds dist/, as far as that is not done yet. */
+export async function bringUpToDate() {
+  if (!isInstalled()) await install();
+  if (changedAt(stamp) < newestSource()) await build();
+}
+
 /** Brings the clone up to date, then goes on under a Node.js of at least 22.18, which may be another process. */
 export async function prepare() {
-  if (changedAt(join(modules, '.package-lock.json')) < changedAt(join(root, 'package-lock.json')))
-    await install();
-  linkCommand();
-  if (changedAt(stamp) < newestSource()) await build();
+  await bringUpToDate();
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > 22 || (major === 22 && minor >= 18)) return;
   const newer = join(modules, '.bin/node');
@@ -34,12 +37,20 @@ export function stop(message) {
   process.exit(1);
 }
 
+/** By content: the times of both files change for many reasons. */
+function isInstalled() {
+  const packages = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : {});
+  const present = packages(join(modules, '.package-lock.json'));
+  const wanted = Object.entries(packages(join(root, 'package-lock.json'))).filter(([path]) => path !== '');
+  return wanted.every(([path, { version, optional, devOptional }]) =>
+    present[path] ? present[path].version === version : optional || devOptional,
+  );
+}
+
 async function install() {
   console.error('installing packages (npm ci)');
   const status = await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], ['inherit', 2, 2]);
   if (status !== 0) stop('npm ci failed. Its message above says why.');
-  // It has built dist/ along the way, unless npm is set to ignore scripts.
-  if (existsSync(join(root, 'dist/src'))) writeFileSync(stamp, '');
 }
 
 async function build() {
@@ -50,12 +61,6 @@ async function build() {
   );
   if (status !== 0) stop('The sources do not compile. The messages above say where.');
   writeFileSync(stamp, '');
-}
-
-/** npm links the commands of dependencies only; with our own beside them npx finds it without a detour. */
-function linkCommand() {
-  const link = join(modules, '.bin/backtest');
-  if (!existsSync(link)) symlinkSync('../../bin/backtest.js', link);
 }
 
 /** Resolves to the exit code. A Ctrl-C is the program's to handle, and we end when it does. */
@@ -83,3 +88,6 @@ function newestSource() {
 function changedAt(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
+
+// As npm's prepare script.
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bringUpToDate();

@@ -173,7 +173,8 @@ async function startDaemon(docker: Docker, logFile: string, log: (line: string) 
 function dropStalePid(path: string, name: string): boolean {
   try {
     const pid = readFileSync(path, 'utf8').trim();
-    if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === name) return true;
+    // The name stands in brackets before the state; a zombie holds nothing any more.
+    if (new RegExp(`\\(${name}\\) [^ZX]`).test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) return true;
   } catch {
     // No pid file, or no such process.
   }

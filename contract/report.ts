@@ -109,22 +109,35 @@ export const report = z.object({
     gross: dollars.describe('before fees'),
     fees: dollars,
     capital: dollars,
-    per_share: z.number().nullable().describe('net dollars for each share bought or sold; null without fills'),
-    measured: z.boolean().describe('false: the archive holds no prints, so maker fills could not be measured'),
+    per_share: z
+      .number()
+      .nullable()
+      .describe('net dollars for each share bought or sold; null without fills'),
+    measured: z
+      .boolean()
+      .describe('false: the archive holds no prints, so maker fills could not be measured'),
   }),
-  equity: z.object({ first: dollars, last: dollars, min: dollars, max: dollars }),
+  equity: z.object({
+    first: dollars.describe('the starting capital'),
+    last: dollars,
+    min: dollars.describe('the starting capital counts, here and for max'),
+    max: dollars,
+  }),
   drawdown: z.object({
     max: dollars.describe('the deepest fall of equity below its highest point before'),
-    peak_ms: z.number().nullable(),
-    trough_ms: z.number().nullable(),
-    peak_capital: dollars.describe('most cash and positions at work at once'),
+    peak_ms: z
+      .number()
+      .nullable()
+      .describe('null: the starting capital was the highest point, or equity never fell'),
+    trough_ms: z.number().nullable().describe('null: equity never fell'),
+    peak_capital: dollars.describe('the most that open orders locked and positions were worth, together, at once'),
   }),
   markets: z.object({
     count,
-    traded: count,
+    traded: count.describe('with a fill'),
     won: count.describe('traded, resolved, pnl above 0'),
-    lost: count,
-    unresolved: count,
+    lost: count.describe('traded, resolved, pnl below 0'),
+    unresolved: count.describe('the archive has no outcome, traded or not'),
     rows: z.array(
       z.object({
         market: z.string(),
@@ -140,17 +153,19 @@ export const report = z.object({
     ),
   }),
   fills: z.object({
-    count,
+    count: count.describe('settlements are none'),
     maker: count,
     taker: count,
     shares: z.number(),
-    notional: dollars,
+    notional: dollars.describe('price times size, added up'),
     maker_share: z.number().nullable().describe('of shares filled'),
   }),
   orders: z.object({
     count,
     by_status: z.record(z.string(), count),
-    by_reason: z.record(z.string(), count),
+    by_reason: z
+      .record(z.string(), count)
+      .describe('why orders were rejected, cancelled or expired; without a reason, not here'),
     fill_ratio: z.number().nullable().describe('shares filled of shares asked for in accepted orders'),
   }),
   forecasts: z.object({ count }),
@@ -158,14 +173,18 @@ export const report = z.object({
     files: z.array(z.object({ name: z.string(), sha256: z.string(), rows: count })),
     rows: z.record(z.string(), count).describe('dirt in the archive rows, by kind'),
     places: z.array(z.string()).describe('the first unreadable rows of each file'),
-    exchange: z.record(z.string(), count).describe('what the replay met: gaps, crossed rows, mirrored prints, disagreements'),
+    exchange: z
+      .record(z.string(), count)
+      .describe('what the replay met: gaps, crossed rows, mirrored prints, disagreements'),
     least_lag_ms: z.number().nullable().describe('least receive time minus event time seen'),
   }),
   assumptions: z.object({
     queue: z.string(),
     self_trade: z.string(),
     latency_ms: z.unknown(),
-    prefetch_ms: z.number().describe('how far ahead of the strategy rows may lie in its process; 0 in lock-step'),
+    prefetch_ms: z
+      .number()
+      .describe('how far ahead of the strategy rows may lie in its process; 0 in lock-step'),
     notes: z.array(z.string()),
   }),
 });

@@ -12,10 +12,8 @@
 
 /** Bulk frames, worker to box. */
 export const Bulk = {
-  /** JSON: {index, markets: Market[]...}; a segment (one market, or a session) begins; the clock restarts. */
+  /** JSON: WireSegment; a segment (one market, or a session) begins; the clock restarts. */
   segment: 1,
-  /** JSON: Market[]; sent before the first row that names them. */
-  markets: 2,
   /** JSON: {kind: 'kline'|'series', feed, rows: number[][]}; consumed in order by rows of that kind and feed. */
   records: 3,
   /** Columns; see `tickLayout`. */
@@ -104,9 +102,9 @@ export const Side = { buy: 0, sell: 1, down: 2, snapshot: 4 } as const;
  *   u16 ask[n]
  *   u8  kind[n]
  *   u8  side[n]
- *   u16 quotes[q * 3]  market, bid, ask as they stood before the first row of this frame, for every market that is open (2-byte aligned: n * 38 is even)
+ *   u16 quotes[q * 3]  market, bid, ask as they stood before the first row of this frame, for every market that is open (2-byte aligned, since n * 36 is even)
  *
- * A frame never splits a millisecond unless a single millisecond has more rows than `frame_rows`; `through` then stays behind it.
+ * A frame never splits a millisecond; it holds about `frame_rows` rows.
  */
 export const TICK_HEADER_BYTES = 16;
 export const TICK_ROW_BYTES = 36;

@@ -1,0 +1,228 @@
+import { Ask, Bid, Book, type BookSide } from './book.ts';
+import type { Order } from './order.ts';
+import { type Line, line, type QueueRule } from './queue.ts';
+import type { Rules } from './rules.ts';
+import { Row, type Tape } from './tape.ts';
+import { DOLLAR, toStep } from './units.ts';
+
+/** What an exchange must be told of a market. */
+export interface MarketSpec {
+  readonly id: string;
+  readonly start_ms: number;
+  readonly end_ms: number;
+  /** Null: unresolved, or a market that came as context only. */
+  readonly outcome: 'up' | 'down' | 'split' | null;
+  /** When shares turn into money, never before end_ms. */
+  readonly settle_ms: number;
+  /** False: read-only context. */
+  readonly tradable: boolean;
+  readonly rules: Rules;
+  /** Made when first needed: a market that nobody trades in costs nothing. */
+  readonly tape: () => Tape;
+}
+
+/** What happens to own orders while rows pass. */
+export interface RowEffects {
+  /** A maker fill of a resting order at its own price. */
+  fill(order: Order, size: number, ts: number): void;
+  /** The grid changed; orders off it must go. */
+  tick(ts: number): void;
+}
+
+/**
+ * One market as the venue runs it: a cursor over its tape, the recorded book up to there, and own resting orders.
+ * Own orders meet rows in three ways: a print at their price (the queue rule), a print through their price (the queue
+ * there is proven gone), and a recorded opposite level at or through their price (live, it would have matched).
+ */
+export class Market {
+  readonly spec: MarketSpec;
+  readonly book: Book;
+  tick: number;
+  /** Resting orders. */
+  resting = 0;
+  private readonly queue: QueueRule;
+  private tapeMade: Tape | undefined;
+  private cursor = 0;
+  private readonly lines = [new Map<number, Line>(), new Map<number, Line>()] as const;
+  /** Own orders by price and side, so that a row that meets none costs one look. */
+  private readonly own = [new Uint16Array(DOLLAR + 1), new Uint16Array(DOLLAR + 1)] as const;
+  private ownBid = 0;
+  private ownAsk = DOLLAR;
+
+  constructor(spec: MarketSpec, queue: QueueRule, refillMs: number) {
+    this.spec = spec;
+    this.queue = queue;
+    this.book = new Book(refillMs);
+    this.tick = spec.rules.tick;
+  }
+
+  private get tape(): Tape {
+    this.tapeMade ??= this.spec.tape();
+    return this.tapeMade;
+  }
+
+  /** Event time of the next row; Infinity when there is none. */
+  get nextRow(): number {
+    return this.cursor < this.tape.length ? this.tape.ts[this.cursor]! : Number.POSITIVE_INFINITY;
+  }
+
+  /** Lets every row up to and including `until` pass. A few ns a row where no own order stands near. */
+  pass(until: number, effects: RowEffects): void {
+    const { ts, kind, price, size, length } = this.tape;
+    const { book } = this;
+    let at = this.cursor;
+    for (; at < length && ts[at]! <= until; at++) {
+      const rowKind = kind[at]!;
+      const rowPrice = price[at]!;
+      const rowSize = size[at]!;
+      if (rowKind <= Row.ask) {
+        const side = rowKind as BookSide;
+        const old = book.set(side, rowPrice, rowSize, ts[at]!);
+        if (this.resting === 0) continue;
+        if (this.own[side][rowPrice] !== 0)
+          this.queue.level(this.lines[side].get(rowPrice)!, old, rowSize, ts[at]!);
+        if (rowSize > 0 && this.meets(side, rowPrice)) this.cross(side, rowPrice, ts[at]!, effects);
+      } else if (rowKind === Row.tick) {
+        this.tick = rowPrice;
+        effects.tick(ts[at]!);
+      } else if (this.resting > 0) {
+        const hit: BookSide = rowKind === Row.hitsBid ? Bid : Ask;
+        if (hit === Bid ? rowPrice <= this.ownBid : rowPrice >= this.ownAsk)
+          this.print(hit, rowPrice, rowSize, ts[at]!, effects);
+      }
+    }
+    this.cursor = at;
+  }
+
+  /** The order joins the queue at its price. */
+  rest(order: Order, ts: number): void {
+    const lines = this.lines[order.bookSide];
+    let at = lines.get(order.price);
+    if (!at) {
+      at = line(order.price);
+      lines.set(order.price, at);
+    }
+    this.queue.join(at, order, this.book.levels[order.bookSide][order.price]!, ts);
+    this.own[order.bookSide][order.price]!++;
+    this.resting++;
+    if (order.bookSide === Bid) this.ownBid = Math.max(this.ownBid, order.price);
+    else this.ownAsk = Math.min(this.ownAsk, order.price);
+  }
+
+  /** The order leaves its queue: filled, cancelled or expired. */
+  leave(order: Order): void {
+    const lines = this.lines[order.bookSide];
+    const at = lines.get(order.price)!;
+    at.orders.splice(at.orders.indexOf(order), 1);
+    if (at.orders.length === 0) lines.delete(order.price);
+    this.own[order.bookSide][order.price]!--;
+    this.resting--;
+    if (order.bookSide === Bid) this.ownBid = Math.max(0, ...this.lines[Bid].keys());
+    else this.ownAsk = Math.min(DOLLAR, ...this.lines[Ask].keys());
+  }
+
+  /** Best own price on a side: 0 or DOLLAR where there is none. */
+  bestOwn(side: BookSide): number {
+    return side === Bid ? this.ownBid : this.ownAsk;
+  }
+
+  /** The gap [from, to) that `ts` lies in, or null. */
+  inGap(ts: number): boolean {
+    const { gaps } = this.tape;
+    for (let i = 0; i < gaps.length; i += 2) if (ts >= gaps[i]! && ts < gaps[i + 1]!) return true;
+    return false;
+  }
+
+  /** Start of the first gap that begins at or after `ts`. */
+  nextGap(ts: number): number {
+    const { gaps } = this.tape;
+    for (let i = 0; i < gaps.length; i += 2) if (gaps[i]! >= ts) return gaps[i]!;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * A time before which no row can touch an own order: the first row of the next `window` that might, else the first
+   * beyond them. Looks, changes nothing: a queue is taken to be as short as the level ever shows it, less every print.
+   */
+  untouchedUntil(window: number): number {
+    if (this.resting === 0) return Number.POSITIVE_INFINITY;
+    const { ts, kind, price, size, length } = this.tape;
+    const shortest = [new Map<number, number>(), new Map<number, number>()] as const;
+    for (const side of [Bid, Ask] as const)
+      for (const [at, { orders }] of this.lines[side])
+        shortest[side].set(at, Math.min(orders[0]!.ahead, this.book.levels[side][at]!));
+
+    const end = Math.min(length, this.cursor + window);
+    for (let at = this.cursor; at < end; at++) {
+      const rowKind = kind[at]!;
+      const rowPrice = price[at]!;
+      if (rowKind <= Row.ask) {
+        const side = rowKind as BookSide;
+        if (this.own[side][rowPrice] !== 0) {
+          const ahead = shortest[side];
+          ahead.set(rowPrice, Math.min(ahead.get(rowPrice)!, size[at]!));
+        }
+        if (size[at]! > 0 && this.meets(side, rowPrice)) return ts[at]!;
+      } else if (rowKind === Row.tick) return ts[at]!;
+      else {
+        const hit: BookSide = rowKind === Row.hitsBid ? Bid : Ask;
+        const best = this.bestOwn(hit);
+        if (hit === Bid ? rowPrice > best : rowPrice < best) continue;
+        if (rowPrice !== best) return ts[at]!;
+        const left = shortest[hit].get(rowPrice)! - size[at]!;
+        if (left < 0) return ts[at]!;
+        shortest[hit].set(rowPrice, left);
+      }
+    }
+    return end < length ? ts[end]! : Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether a recorded level on `side` stands at or through an own order of the other side. */
+  private meets(side: BookSide, price: number): boolean {
+    return side === Ask ? price <= this.ownBid : price >= this.ownAsk;
+  }
+
+  /** Own prices on `side` at or through `price`, best first. */
+  private reached(side: BookSide, price: number): number[] {
+    const prices = [...this.lines[side].keys()];
+    return side === Bid
+      ? prices.filter((own) => own >= price).sort((a, b) => b - a)
+      : prices.filter((own) => own <= price).sort((a, b) => a - b);
+  }
+
+  /** The recorded opposite side showed size at or through own limits: it fills them, best first, and is taken. */
+  private cross(side: BookSide, price: number, ts: number, effects: RowEffects): void {
+    const own: BookSide = side === Ask ? Bid : Ask;
+    for (const limit of this.reached(own, price)) {
+      for (const order of [...(this.lines[own].get(limit)?.orders ?? [])]) {
+        const size = toStep(Math.min(order.remaining, this.book.available(side, price)));
+        if (size === 0) return;
+        this.book.take(side, price, size);
+        effects.fill(order, size, ts);
+      }
+    }
+  }
+
+  /** A print is one budget: best own price first, through the queue only at its own price. */
+  private print(side: BookSide, price: number, size: number, ts: number, effects: RowEffects): void {
+    let budget = size;
+    for (const limit of this.reached(side, price)) {
+      const at = this.lines[side].get(limit)!;
+      const fills: [Order, number][] = [];
+      if (limit === price) {
+        budget = this.queue.print(at, budget, this.book.levels[side][price]!, ts, (order, part) =>
+          fills.push([order, part]),
+        );
+      } else {
+        for (const order of at.orders) {
+          order.ahead = 0;
+          const part = toStep(Math.min(order.remaining, budget));
+          budget -= part;
+          if (part > 0) fills.push([order, part]);
+        }
+      }
+      for (const [order, part] of fills) effects.fill(order, part, ts);
+      if (budget === 0) return;
+    }
+  }
+}

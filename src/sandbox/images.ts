@@ -33,11 +33,14 @@ export interface ImageRecipe {
   /** What a run uses: the base and our harness. */
   tag: string;
   folder: 'python' | 'node';
-  /** Paths of the harness layer's build context, relative to the recipe root. */
+  /** What each image is made from; paths relative to the recipe root. */
+  baseFiles: string[];
   harnessFiles: string[];
 }
 
 const FOLDERS: Record<Language, ImageRecipe['folder']> = { 'python@3.14': 'python', 'nodejs@24': 'node' };
+/** What a base is made from, beside what both languages share. Only Python has requirements. */
+const BASE_FILES = ['base.Dockerfile', 'packages.txt', 'requirements.txt'];
 /** An engine without a network says so at once; one behind a silent firewall would take half a minute. */
 const PROBE_MS = 4_000;
 const RECIPE_ROOT = findRecipeRoot();
@@ -79,14 +82,12 @@ export async function imageRecipe(language: Language, root = RECIPE_ROOT): Promi
     .sort();
   if (harness.length === 0)
     throw new Error(`${join(root, folder, 'harness')} holds no files. Restore it with git.`);
-  const own = (await readdir(join(root, folder), { withFileTypes: true }))
-    .filter((entry) => entry.isFile() && entry.name !== 'Dockerfile')
-    .map((entry) => join(folder, entry.name))
-    .sort();
+  const own = BASE_FILES.map((name) => join(folder, name)).filter((path) => existsSync(join(root, path)));
   const harnessFiles = [join(folder, 'Dockerfile'), ...harness];
-  const baseTag = `backtest-fleet/${folder}-base:${await hashFiles(root, ['base.sh', 'debian.cfg', ...own])}`;
+  const baseFiles = ['base.sh', 'debian.cfg', ...own];
+  const baseTag = `backtest-fleet/${folder}-base:${await hashFiles(root, baseFiles)}`;
   const tag = `backtest-fleet/${folder}:${await hashFiles(root, harnessFiles, baseTag)}`;
-  return { language, baseTag, tag, folder, harnessFiles };
+  return { language, baseTag, tag, folder, baseFiles, harnessFiles };
 }
 
 async function buildImage(language: Language, { docker, log, route }: BuildOptions): Promise<void> {
@@ -134,12 +135,15 @@ async function officialRoute(docker: Docker, { folder }: ImageRecipe, say: Log):
   return 'debian';
 }
 
-async function officialBase(docker: Docker, { folder, baseTag }: ImageRecipe, say: Log): Promise<void> {
+async function officialBase(
+  docker: Docker,
+  { folder, baseTag, baseFiles }: ImageRecipe,
+  say: Log,
+): Promise<void> {
   const dockerfile = `${folder}/base.Dockerfile`;
   say(`building the base from ${dockerfile}`);
-  const files = ['base.sh', dockerfile, ...(folder === 'python' ? ['python/requirements.txt'] : [])];
   // The host's network: an engine started without a bridge has no other.
-  await dockerBuild(docker, files, { t: baseTag, dockerfile, networkmode: 'host', pull: true });
+  await dockerBuild(docker, baseFiles, { t: baseTag, dockerfile, networkmode: 'host', pull: true });
 }
 
 /** A root file system of Debian packages, streamed into the engine as one layer. */

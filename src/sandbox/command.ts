@@ -31,21 +31,25 @@ export async function command(file: string, args: string[], options: CommandOpti
     );
   });
   eachLine(child.stderr, keep);
-  let reader: Promise<unknown> = Promise.resolve();
+  let reader = Promise.resolve('');
   if (options.stdout) {
-    reader = options.stdout(child.stdout).catch((error: unknown) => {
-      child.kill();
-      return error;
-    });
+    reader = options.stdout(child.stdout).then(
+      () => '',
+      (error: Error) => {
+        child.kill();
+        return error.message;
+      },
+    );
   } else {
     child.stdout.on('data', (chunk) => {
       output += chunk;
     });
     eachLine(child.stdout, keep);
   }
-  const [failure, readerError] = await Promise.all([ended, reader]);
-  if (failure !== null) throw new Error([`${file} failed: ${failure}`, ...tail].join('\n'));
-  if (readerError) throw readerError;
+  const [failure, refusal] = await Promise.all([ended, reader]);
+  // Either may have brought down the other, so both are told.
+  if (failure !== null || refusal)
+    throw new Error([`${file} failed: ${failure ?? ''}`, refusal, ...tail].filter(Boolean).join('\n'));
   return output;
 }
 

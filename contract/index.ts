@@ -8,4 +8,5 @@ export * from './rejection.ts';
 export * from './report.ts';
 export * from './run.ts';
 export * from './scope.ts';
+export * from './source.ts';
 export * from './wire.ts';

@@ -110,6 +110,15 @@ test('a run without a single order has a report too', () => {
   expect(report.drawdown).toEqual({ max: 0, peak_ms: null, trough_ms: null, peak_capital: 0 });
 });
 
+test('a market without an outcome is neither won nor lost, whatever its last mark says', () => {
+  const units = [
+    unit({ markets: [market({ outcome: null, pnl: 1_000_000 })], marks: [mark(1, 0, 95, 0, 6)] }),
+  ];
+  const { markets, pnl } = buildReport(run(units));
+  expect(markets).toMatchObject({ traded: 1, won: 0, lost: 0, unresolved: 1 });
+  expect(pnl.net).toBe(1);
+});
+
 test('a report matches its schema and survives the way through JSON', () => {
   const report = buildReport(run(twoMarkets(), { prefetch_ms: 30_000, prints_archived: false }));
   expect(schema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);

@@ -86,6 +86,7 @@ test('a tag may hold commas, quotes and line breaks', () => {
   expect(all).toContain(',"a,b"\n');
   expect(all).toContain(',"say ""hi"""\n');
   expect(all).toContain(',"two\nlines"\n');
+  expect(all).toContain(',"carriage\rreturn"\n');
   expect(all).toContain(',plain\n');
   expect(parse(all).map((row) => row.tag)).toEqual(tags);
 });

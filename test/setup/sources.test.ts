@@ -18,8 +18,8 @@ test('one-line sources give address, suite and components, with and without opti
 test('deb822 sources are read through comments, folded lines and disabled stanzas', () => {
   const text = [
     'Types: deb deb-src',
-    '# URIs: http://frozen.example/debian',
     'URIs: http://mirror.example/debian',
+    '# http://frozen.example/debian',
     ' http://spare.example/debian',
     'Suites: bookworm bookworm-updates',
     'Components: main',

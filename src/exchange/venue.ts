@@ -106,8 +106,9 @@ export class Venue {
   /**
    * Lets time pass as far as no command can change it any more, the strategy being at `now`.
    * @param asked true: rows and timers at `now` are done, so that what happens at `now` may be told.
+   * @param most promise no more than this (lock-step).
    */
-  advance(now: number, asked: boolean): Answer {
+  advance(now: number, asked: boolean, most = NEVER): Answer {
     const soonest = now + Math.min(this.entry(this.nextNumber), this.cancel(this.nextNumber));
     this.run(Math.max(soonest, this.lastArrival));
     const next = this.nextPossible();
@@ -123,7 +124,7 @@ export class Venue {
         promise = NEVER;
       }
     }
-    promise = Math.max(promise, now);
+    promise = Math.max(Math.min(promise, most), now);
     return { events: this.release(promise), promise };
   }
 

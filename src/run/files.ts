@@ -1,0 +1,89 @@
+import { type Dataset, DAY_MS, dayStart, dayText, depths, feeds, type Manifest, type MarketDay } from '../../contract/index.ts';
+
+/** A file of the archive, named by what it holds. */
+export interface FileKey {
+  readonly dataset: Dataset;
+  readonly asset: string;
+  readonly interval: string | null;
+  readonly date: string;
+}
+
+export const keyText = ({ dataset, asset, interval, date }: FileKey): string => `${asset} ${dataset} ${interval ?? '-'} ${date}`;
+
+export const nextDay = (date: string): string => dayText(dayStart(date) + DAY_MS);
+const dayBefore = (date: string): string => dayText(dayStart(date) - DAY_MS);
+
+/** Whether a dataset belongs to an asset rather than to a market. */
+export const isFeed = (dataset: Dataset): dataset is 'prices' | 'twap30s' | 'twap60s' =>
+  (feeds as readonly string[]).includes(dataset);
+
+/** Datasets that the exchange uses whether the manifest declares them or not: else declaring one would change fills. */
+const venueDatasets: readonly Dataset[] = [...depths, 'last_trade_price', 'tick_size_change'];
+
+/** The candles that tell the strike of a market which they settle. */
+export const STRIKE_KLINE = '1m';
+
+/** The markets files that market-days need, and those of their context. */
+export function marketsFilesOf(manifest: Manifest, marketDays: readonly MarketDay[]): FileKey[] {
+  const files = new Files();
+  for (const { asset, interval, date } of marketDays) {
+    files.add({ dataset: 'markets', asset, interval, date });
+    for (const context of manifest.context)
+      if (context.interval && !isFeed(context.dataset) && context.dataset !== 'klines')
+        files.add({ dataset: 'markets', asset: context.asset, interval: context.interval, date });
+  }
+  return files.all;
+}
+
+/**
+ * The other files that market-days may need, declared or not; the archive may lack those that are not declared.
+ * @param crosses whether a market of that asset, interval and day lives past midnight, so that the next day is needed.
+ */
+export function filesOf(
+  manifest: Manifest,
+  marketDays: readonly MarketDay[],
+  crosses: (marketDay: MarketDay) => boolean,
+): FileKey[] {
+  const files = new Files();
+  for (const marketDay of marketDays) {
+    const { asset, date } = marketDay;
+    const dates = crosses(marketDay) ? [date, nextDay(date)] : [date];
+    const history = manifest.warmup_ms > 0 ? [dayBefore(date), ...dates] : dates;
+    files.market(marketDay, [...venueDatasets, ...manifest.datasets], dates);
+    for (const dataset of manifest.datasets) files.asset(dataset, asset, manifest.kline_intervals, history);
+    // Whatever settles a market tells its strike, declared or not.
+    for (const dataset of feeds) files.asset(dataset, asset, [], dates);
+    files.asset('klines', asset, [STRIKE_KLINE], dates);
+    for (const context of manifest.context) {
+      files.asset(context.dataset, context.asset, [context.interval ?? '1m'], history);
+      if (context.interval) files.market({ asset: context.asset, interval: context.interval, date }, [context.dataset], dates);
+    }
+  }
+  return files.all;
+}
+
+/** A set of files, each once. */
+class Files {
+  private readonly keys = new Map<string, FileKey>();
+
+  get all(): FileKey[] {
+    return [...this.keys.values()];
+  }
+
+  add(key: FileKey): void {
+    this.keys.set(keyText(key), key);
+  }
+
+  market({ asset, interval }: MarketDay, datasets: readonly Dataset[], dates: readonly string[]): void {
+    for (const dataset of datasets)
+      if (!isFeed(dataset) && dataset !== 'klines' && dataset !== 'markets')
+        for (const date of dates) this.add({ dataset, asset, interval, date });
+  }
+
+  asset(dataset: Dataset, asset: string, klineIntervals: readonly string[], dates: readonly string[]): void {
+    for (const date of dates) {
+      if (isFeed(dataset)) this.add({ dataset, asset, interval: null, date });
+      else if (dataset === 'klines') for (const interval of klineIntervals) this.add({ dataset, asset, interval, date });
+    }
+  }
+}

@@ -15,6 +15,7 @@ export class Watch {
   private readonly onHit: (hit: LimitHit) => void;
   private readonly timer: NodeJS.Timeout;
   private ready = false;
+  private over = false;
   private begunAt = performance.now();
   private lookedAt = performance.now();
   /** When the box last said something, and the CPU time that it had used by then. */
@@ -82,6 +83,7 @@ export class Watch {
   }
 
   close(): void {
+    this.over = true;
     clearInterval(this.timer);
   }
 
@@ -94,7 +96,7 @@ export class Watch {
       this.heardAt += late_ms;
     }
     this.lookedAt = now;
-    const hit = this.judge(now);
+    const hit = this.over ? null : this.judge(now);
     if (!hit) return;
     this.close();
     this.onHit(hit);

@@ -33,7 +33,7 @@ export interface PlanInput {
 }
 
 /** One asset's stream of values that the strategy reads: declared, or brought in as context. */
-interface Feed {
+export interface Feed {
   readonly wire: WireFeed;
   readonly dataset: Dataset | 'series';
 }
@@ -62,7 +62,7 @@ export function feedsOf(input: PlanInput, assets: readonly string[]): Feed[] {
 }
 
 /** A market with everything that is recorded of it. */
-interface Listed {
+export interface Listed {
   readonly row: MarketRow;
   readonly day: MarketDay;
   readonly tradable: boolean;
@@ -120,6 +120,19 @@ function partOf<R extends MarketRows>(rows: R, market: string): Part<R> {
   return { rows, at: index.of(market) };
 }
 
+/**
+ * The groups of markets that share a strategy and a portfolio: each tradable market by itself in market mode, with the
+ * context markets that live at its time; all of them in a session.
+ */
+export function groupsOf(mode: Manifest['mode'], markets: readonly Listed[]): (readonly Listed[])[] {
+  if (mode === 'session') return markets.some((market) => market.tradable) ? [markets] : [];
+  const context = markets.filter((market) => !market.tradable);
+  const live = (one: Listed, at: Listed): boolean => one.row.start_ms < at.row.end_ms && one.row.end_ms > at.row.start_ms;
+  return markets
+    .filter((market) => market.tradable)
+    .map((market) => markets.filter((other) => other === market || (context.includes(other) && live(other, market))));
+}
+
 /** Plans one segment over markets that share a strategy and a portfolio: one in market mode, all of them in a session. */
 export function planSegment(
   input: PlanInput,
@@ -146,7 +159,7 @@ export function planSegment(
   }));
   return {
     wire: {
-      name: session ? 'session' : markets[0]!.row.market,
+      name: session ? 'session' : tradable[0]!.row.market,
       start_ms,
       capital: Math.round(manifest.capital * MICRO),
       markets: markets.map((market, index) => wireMarket(market, specs[index]!, index)),

@@ -28,7 +28,7 @@ export function boxes(
 ): Pick<Sandbox, 'open' | 'close'> {
   const stop = new AbortController();
   const opening = new Set<Promise<Box>>();
-  const live = new Set<Box>();
+  const live = new Map<Box, Host>();
 
   async function begin(request: BoxRequest): Promise<Box> {
     const wire = await openWire(temp, request.limits.frame_bytes);
@@ -37,7 +37,7 @@ export function boxes(
       host = await start(request, wire.folder);
       const line = await connected(wire, host, request.limits.start_ms, stop.signal);
       const box = boxOver(host, wire, line, stop.signal, () => live.delete(box));
-      live.add(box);
+      live.set(box, host);
       return box;
     } catch (error) {
       await Promise.allSettled([host?.remove(), wire.close()]);
@@ -59,7 +59,10 @@ export function boxes(
     async close() {
       stop.abort(new Error('The sandbox is closed.'));
       await Promise.allSettled(opening);
-      await settled([...live].map((box) => box.close(0)));
+      const left = [...live];
+      // How they end is of no interest any more, only that they are gone.
+      await Promise.allSettled(left.map(([box]) => box.close(0)));
+      await settled(left.map(([, host]) => host.remove()));
     },
   };
 }

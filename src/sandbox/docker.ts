@@ -103,7 +103,8 @@ async function startContainer(
       },
       async remove() {
         open.abort();
-        await remove(docker, name);
+        // Not by its name, which a later box may have by now.
+        await remove(docker, container.id);
       },
       cpuMs: cpuOf(container),
     };
@@ -146,7 +147,9 @@ async function kill(container: Docker.Container, exited: Promise<unknown>): Prom
 }
 
 async function end(docker: Docker, container: Docker.Container): Promise<Omit<Exit, 'diagnostics'>> {
-  const { Id, State } = await engine('inspect a container', (call) => container.inspect(call));
+  const { Id, State } = await engine('tell how a container ended; was it removed by somebody else?', (call) =>
+    container.inspect(call),
+  );
   if (State.Running) throw new Error('The Docker engine lost sight of a container that still runs.');
   const signal = signalOf(State.ExitCode);
   // Where the news of the kill came after that of the end, only the list of events has it.
@@ -202,7 +205,7 @@ async function engine<T>(
   try {
     return await call({ abortSignal: AbortSignal.timeout(ENGINE_MS) });
   } catch (error) {
-    throw new Error(`The Docker engine did not ${what}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`The Docker engine could not ${what}: ${(error as Error).message}`, { cause: error });
   }
 }
 

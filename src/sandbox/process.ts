@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Language } from '../../contract/index.ts';
+import type { Language, Limits } from '../../contract/index.ts';
 import { boxes, first, type Host } from './box.ts';
 import { ENV, harnessArguments } from './container.ts';
 import { tail } from './diagnostics.ts';
@@ -57,9 +57,7 @@ async function startProcess(
   args: string[],
   work: string,
 ): Promise<Host> {
-  const limited = existsSync(PRLIMIT)
-    ? [PRLIMIT, '--core=0', `--data=${limits.memory_bytes}`, `--nofile=${limits.open_files}`, program]
-    : [program];
+  const limited = existsSync(PRLIMIT) ? [PRLIMIT, ...limitsOf(language, limits), program] : [program];
   const child = spawn(limited[0], [...limited.slice(1), ...args], {
     cwd: work,
     env: { ...ENV[language], HOME: work, TMPDIR: work },
@@ -96,6 +94,12 @@ async function startProcess(
     },
     cpuMs: () => cpuMs(child.pid!),
   };
+}
+
+/** V8 reserves more than it ever uses, so the kernel's limit would end it at once; its heap has a limit of its own. */
+function limitsOf(language: Language, { memory_bytes, open_files }: Limits): string[] {
+  const data = language === 'python@3.14' ? [`--data=${memory_bytes}`] : [];
+  return ['--core=0', `--nofile=${open_files}`, ...data];
 }
 
 function killGroup({ pid }: ChildProcess): void {

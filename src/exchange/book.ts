@@ -53,7 +53,9 @@ export class Book {
   /** What an own order could still get from a level. */
   available(side: BookSide, price: number): number {
     const recorded = this.levels[side][price]!;
-    return this.taken.size === 0 ? recorded : recorded - (this.taken.get(key(side, price))?.size ?? 0);
+    if (this.taken.size === 0) return recorded;
+    // A level that is empty for a moment still remembers what was taken: that must not count as a debt.
+    return Math.max(0, recorded - (this.taken.get(key(side, price))?.size ?? 0));
   }
 
   take(side: BookSide, price: number, size: number): void {

@@ -39,9 +39,11 @@ export function walk(order: Order, market: Market, most: number): Taking {
       stopped = 'self_trade';
       break;
     }
+    const offered = toStep(market.book.available(side, price));
+    if (offered === 0) continue;
     const own = order.outcome === 'up' ? price : DOLLAR - price;
     const affordable = sharesFor(money, own);
-    const size = toStep(Math.min(shares, affordable, market.book.available(side, price)));
+    const size = Math.min(toStep(shares), affordable, offered);
     if (size > 0) takes.push({ price, size });
     shares -= size;
     money -= (own * size) / 100;

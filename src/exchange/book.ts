@@ -24,8 +24,8 @@ export class Book {
   bestBid = 0;
   /** DOLLAR: no ask. */
   bestAsk = DOLLAR;
-  /** Best bid + best ask when both were last there, in halves of 1e-4 dollars. */
-  lastMiddle = DOLLAR;
+  private bothSum = DOLLAR;
+  private lastSet = Number.NEGATIVE_INFINITY;
   private readonly taken = new Map<number, Taken>();
   private readonly refillMs: number;
 
@@ -33,8 +33,18 @@ export class Book {
     this.refillMs = refillMs;
   }
 
+  /** Best bid + best ask, in halves of a price count, at the end of the last millisecond that left both there. */
+  get middle(): number {
+    return this.bestBid > 0 && this.bestAsk < DOLLAR ? this.bestBid + this.bestAsk : this.bothSum;
+  }
+
   /** Sets a level to its new total and answers the old one. */
   set(side: BookSide, price: number, size: number, ts: number): number {
+    if (ts !== this.lastSet) {
+      // Within a millisecond levels change one by one: the bests in between are nobody's.
+      this.bothSum = this.middle;
+      this.lastSet = ts;
+    }
     const levels = this.levels[side];
     const old = levels[price]!;
     levels[price] = size;
@@ -45,7 +55,6 @@ export class Book {
     } else if (side === Bid) {
       if (price === this.bestBid) this.bestBid = below(levels, price);
     } else if (price === this.bestAsk) this.bestAsk = above(levels, price);
-    if (this.bestBid > 0 && this.bestAsk < DOLLAR) this.lastMiddle = this.bestBid + this.bestAsk;
     if (this.taken.size > 0) this.remember(side, price, old, size, ts);
     return old;
   }

@@ -145,7 +145,7 @@ export class Venue {
     if (up === 0 && down === 0) return 0;
     const { book, spec } = this.markets[market]!;
     this.markets[market]!.pass(spec.end_ms, this.effects);
-    const middle = book.lastMiddle;
+    const { middle } = book;
     return Math.floor(notional(middle, up) / 2) + Math.floor(notional(2 * DOLLAR - middle, down) / 2);
   }
 

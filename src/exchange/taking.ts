@@ -29,7 +29,7 @@ export function walk(order: Order, market: Market, most: number): Taking {
   const ownBest = market.bestOwn(side);
   const takes: Take[] = [];
   let shares = order.money === null ? Math.min(order.remaining, most) : most;
-  let money = order.money ?? Number.POSITIVE_INFINITY;
+  let money = order.money ?? 0;
   let stopped: Reason = '';
   let complete = false;
 
@@ -42,8 +42,8 @@ export function walk(order: Order, market: Market, most: number): Taking {
     const offered = toStep(market.book.available(side, price));
     if (offered === 0) continue;
     const own = order.outcome === 'up' ? price : DOLLAR - price;
-    const affordable = sharesFor(money, own);
-    const size = Math.min(toStep(shares), affordable, offered);
+    const affordable = order.money === null ? Number.POSITIVE_INFINITY : sharesFor(money, own);
+    const size = toStep(Math.min(shares, affordable, offered));
     if (size > 0) takes.push({ price, size });
     shares -= size;
     money -= (own * size) / 100;

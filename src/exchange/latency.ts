@@ -3,6 +3,8 @@ import type { Leg } from '../../contract/index.ts';
 /** A leg's delay in whole ms for draw number `n`: a pure function of seed, leg and number, never of a running generator. */
 export type Latency = (n: number) => number;
 
+/** What a constant leg may be at most: a wide distribution must not put an arrival a century away. */
+const LONGEST_MS = 60_000;
 const Z99 = 2.3263478740408408;
 
 /**
@@ -15,7 +17,7 @@ export function latency(leg: Leg, seed: number, salt: number): Latency {
     return () => ms;
   }
   const sigma = Math.log(leg.p99 / leg.p50) / Z99;
-  return (n) => Math.round(leg.p50 * Math.exp(sigma * normal(seed, salt, n)));
+  return (n) => Math.min(LONGEST_MS, Math.round(leg.p50 * Math.exp(sigma * normal(seed, salt, n))));
 }
 
 /** A standard normal deviate by Box and Muller from two hashed uniforms. */

@@ -160,8 +160,10 @@ export class Venue {
   private release(promise: number): PrivateEvent[] {
     const { outbox } = this.journal;
     const events = outbox.filter((event) => event.ts < promise);
-    if (events.length > 0) outbox.splice(0, outbox.length, ...outbox.filter((event) => event.ts >= promise));
-    return events;
+    if (events.length === 0) return events;
+    outbox.splice(0, outbox.length, ...outbox.filter((event) => event.ts >= promise));
+    // A settlement is told when it happens and may overtake answers that are still on their way.
+    return events.sort((a, b) => a.ts - b.ts || Number(a.kind === 'settle') - Number(b.kind === 'settle'));
   }
 
   /** A bound on when the strategy could see something that has not happened yet; Infinity: nothing is on its way. */

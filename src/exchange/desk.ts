@@ -14,6 +14,10 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** Says something to the strategy that happened at `ts`. */
 export type Tell = (kind: EventKind, market: number, ts: number, facts: EventFacts) => void;
 
+/** Marks the portfolio; `passing` is the market whose rows of this very moment are on their way, or NO_MARKET. */
+export type Mark = (ts: number, passing: number) => void;
+export const NO_MARKET = Number.POSITIVE_INFINITY;
+
 /**
  * What becomes of orders at their time: judged on arrival, held where they would take, matched, rested, filled, ended.
  * Knows nothing of when; the venue does.
@@ -29,6 +33,7 @@ export class Desk {
   private readonly portfolio: Portfolio;
   private readonly journal: Journal;
   private readonly tell: Tell;
+  private readonly mark: Mark;
   private readonly limits: Pick<Limits, 'open_orders_per_market'>;
   private readonly ordersOf: number[];
   private endCache: number | null = NEVER;
@@ -39,12 +44,14 @@ export class Desk {
     journal: Journal,
     limits: Pick<Limits, 'open_orders_per_market'>,
     tell: Tell,
+    mark: Mark,
   ) {
     this.markets = markets;
     this.portfolio = portfolio;
     this.journal = journal;
     this.limits = limits;
     this.tell = tell;
+    this.mark = mark;
     this.ordersOf = markets.map(() => 0);
   }
 
@@ -203,7 +210,7 @@ export class Desk {
       this.close(order, '', ts);
     }
     this.say('fill', order, ts, { price: own, size, fee, liquidity });
-    this.journal.mark(ts);
+    this.mark(ts, liquidity === 'maker' ? order.market : NO_MARKET);
   }
 
   private cancelOne(request: Request, ts: number): void {
@@ -251,7 +258,7 @@ export class Desk {
     this.portfolio.move(request.market, 'down', sign * size, 0);
     this.journal.count(request.kind === 'merge' ? 'merges' : 'splits');
     this.tell('converted', request.market, ts, { number: request.number, size });
-    this.journal.mark(ts);
+    this.mark(ts, NO_MARKET);
   }
 
   private refuseUnplaced(request: Request, ts: number): void {

@@ -1,5 +1,5 @@
 import type { Execution, Limits, OrderRow } from '../../contract/index.ts';
-import { Desk } from './desk.ts';
+import { Desk, NO_MARKET, type Tell } from './desk.ts';
 import { Journal, type PrivateEvent } from './journal.ts';
 import { type Latency, latency } from './latency.ts';
 import { Market, type MarketSpec } from './market.ts';
@@ -71,10 +71,11 @@ export class Venue {
     this.markets = markets.map((spec) => new Market(spec, pessimistic(limits.bank_ms), limits.refill_ms));
     this.portfolio = new Portfolio(options.capital, markets.length);
     this.journal = new Journal(this.portfolio, this.markets, options.portfolio);
-    this.desk = new Desk(this.markets, this.portfolio, this.journal, limits, (kind, market, ts, facts) => {
+    const tell: Tell = (kind, market, ts, facts) => {
       this.lastSeen = Math.max(this.lastSeen, ts + this.response(++this.told));
       this.journal.tell(kind, market, ts, this.lastSeen, facts);
-    });
+    };
+    this.desk = new Desk(this.markets, this.portfolio, this.journal, limits, tell, (ts, passing) => this.mark(ts, passing));
     this.effects = this.desk.effects();
     this.entry = latency(execution.latency_ms.entry, seed, 1);
     this.cancel = latency(execution.latency_ms.cancel, seed, 2);
@@ -202,7 +203,7 @@ export class Venue {
       if (next > until) return;
       this.lastEvent = next;
       if (next === mark) {
-        this.catchUp(next - 1);
+        this.catchUp(next - 1, NO_MARKET);
         this.journal.mark(next);
       } else this.happen(next);
     }
@@ -218,10 +219,16 @@ export class Venue {
     return true;
   }
 
-  /** Brings the books of all markets with a position up to `ts`, for a mark. */
-  private catchUp(ts: number): void {
+  /** A mark values every position by the book of that moment, wherever the markets' cursors stand. */
+  private mark(ts: number, passing: number): void {
+    this.catchUp(ts, passing);
+    this.journal.mark(ts);
+  }
+
+  /** Brings the books of all markets with a position up to `ts`; the ones after `passing` have their rows of `ts` still to come. */
+  private catchUp(ts: number, passing: number): void {
     for (const [market, { up, down }] of this.portfolio.positions.entries())
-      if (up !== 0 || down !== 0) this.markets[market]!.pass(ts, this.effects);
+      if ((up !== 0 || down !== 0) && market !== passing) this.markets[market]!.pass(market < passing ? ts : ts - 1, this.effects);
   }
 
   /** Everything at `ts` but marks and rows. */
@@ -262,7 +269,7 @@ export class Venue {
       });
     }
     this.journal.tell('settle', market, ts, ts, { outcome });
-    if (up !== 0 || down !== 0) this.journal.mark(ts);
+    if (up !== 0 || down !== 0) this.mark(ts, NO_MARKET);
   }
 }
 

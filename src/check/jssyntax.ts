@@ -1,0 +1,129 @@
+import { type Node, type Program, parseSync } from 'oxc-parser';
+import { Rejection } from '../../contract/rejection.ts';
+import type { SourceFile } from '../../contract/source.ts';
+import { requiredOf } from './jsmodule.ts';
+import { place } from './text.ts';
+
+/** One module that a file imports. */
+export interface Import {
+  readonly at: number;
+  readonly specifier: string;
+  /** Whether the file copes with its absence. */
+  readonly optional: boolean;
+}
+
+/**
+ * Parses JavaScript, or TypeScript that Node.js can strip. Throws `Rejection` (E_SYNTAX).
+ * The parser is native code without a bound on its stack: source of strangers is parsed in a process of its own.
+ */
+export function parseSource({ name, content }: SourceFile): { program: Program; imports: Import[] } {
+  const common = name.endsWith('.cjs');
+  const result = parseSync(name, content, {
+    lang: /\.m?ts$/.test(name) ? 'ts' : 'js',
+    sourceType: common ? 'commonjs' : 'module',
+    showSemanticErrors: true,
+    preserveParens: false,
+  });
+  const start = (error: (typeof result.errors)[number]): number => error.labels[0]?.start ?? 0;
+  const [first] = result.errors
+    .filter(({ severity }) => severity === 'Error')
+    .sort((a, b) => start(a) - start(b));
+  if (first !== undefined)
+    throw syntax(name, content, start(first), [first.message, first.helpMessage].filter(Boolean).join('. '));
+  const imports: Import[] = [];
+  const flaws: { at: number; message: string }[] = [];
+  walk(result.program, (node, guarded) => {
+    const message = notStrippable(node);
+    if (message !== null) flaws.push({ at: node.start, message });
+    const specifier = specifierOf(node, common);
+    if (specifier !== null) imports.push({ at: node.start, specifier, optional: guarded });
+  });
+  const flaw = flaws.sort((a, b) => a.at - b.at)[0];
+  if (flaw !== undefined) throw syntax(name, content, flaw.at, flaw.message);
+  return { program: result.program, imports: imports.sort((a, b) => a.at - b.at) };
+}
+
+const syntax = (name: string, content: string, at: number, message: string): Rejection =>
+  new Rejection('E_SYNTAX', `${place(name, content, at)}: ${message.replace(/[.?]?$/, (end) => end || '.')}`);
+
+/** Visits every node, `guarded` being true inside of a `try`. Keeps its own stack: source may nest deeper than calls can. */
+function walk(program: Program, visit: (node: Node, guarded: boolean) => void): void {
+  const stack: { value: unknown; guarded: boolean }[] = [{ value: program, guarded: false }];
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { value, guarded } = top;
+    if (Array.isArray(value)) {
+      for (const one of value)
+        if (typeof one === 'object' && one !== null) stack.push({ value: one, guarded });
+      continue;
+    }
+    const node = value as Node;
+    if (typeof node.type === 'string') visit(node, guarded);
+    // A declaration without a value (`declare ...`) leaves nothing behind.
+    if ('declare' in node && node.declare === true) continue;
+    for (const [key, inner] of Object.entries(node)) {
+      if (typeof inner !== 'object' || inner === null) continue;
+      stack.push({
+        value: inner,
+        guarded: guarded || (node.type === 'TryStatement' && key === 'block' && node.handler !== null),
+      });
+    }
+  }
+}
+
+function specifierOf(node: Node, common: boolean): string | null {
+  switch (node.type) {
+    case 'ImportDeclaration':
+      return node.importKind === 'type' ? null : node.source.value;
+    case 'ExportAllDeclaration':
+      return node.exportKind === 'type' ? null : node.source.value;
+    case 'ExportNamedDeclaration':
+      return node.source === null || node.exportKind === 'type' ? null : node.source.value;
+    case 'ImportExpression': {
+      const { source } = node;
+      if (source.type === 'Literal') return typeof source.value === 'string' ? source.value : null;
+      return source.type === 'TemplateLiteral' && source.expressions.length === 0
+        ? (source.quasis[0]!.value.cooked ?? null)
+        : null;
+    }
+    default:
+      return common ? requiredOf(node) : null;
+  }
+}
+
+/** Why Node.js cannot run a node by leaving out its types, or at all; null where it can. */
+function notStrippable(node: Node): string | null {
+  if ('declare' in node && node.declare === true) return null;
+  const stripped = 'types are left out before the source runs, and';
+  switch (node.type) {
+    case 'TSEnumDeclaration':
+      return `${stripped} an enum is more than a type; write const ${node.id.name} = { ... } as const.`;
+    case 'TSModuleDeclaration':
+      return holdsValues(node) ? `${stripped} a namespace is more than a type; use a file of its own.` : null;
+    case 'TSParameterProperty':
+      return `${stripped} a parameter property is more than a type; declare the field and assign it in the constructor.`;
+    case 'TSImportEqualsDeclaration':
+      return node.importKind === 'type'
+        ? null
+        : `${stripped} import = is more than a type; write import ... from.`;
+    case 'TSExportAssignment':
+      return `${stripped} export = is more than a type; write export default.`;
+    case 'TSTypeAssertion':
+      return `${stripped} this kind of assertion cannot be; write x as T.`;
+    case 'Decorator':
+      return 'Node.js 24 has no decorators; call the function instead.';
+    case 'AccessorProperty':
+      return 'Node.js 24 has no accessor fields; write a getter and a setter.';
+    case 'ImportDeclaration':
+      return node.phase === null ? null : `Node.js 24 has no import ${node.phase}; write a plain import.`;
+    default:
+      return null;
+  }
+}
+
+function holdsValues(node: Node & { type: 'TSModuleDeclaration' }): boolean {
+  const body = node.body as { body?: Node[] } | null | undefined;
+  const typeOnly = new Set(['TSInterfaceDeclaration', 'TSTypeAliasDeclaration']);
+  return (body?.body ?? []).some(
+    (one) => !typeOnly.has(one.type === 'ExportNamedDeclaration' ? (one.declaration?.type ?? '') : one.type),
+  );
+}

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Dataset, datasetsOf, day, feeds, type Venue, venue, venues } from '../../contract/index.ts';
@@ -152,7 +152,7 @@ async function listDays(venueFolder: string): Promise<void> {
 }
 
 async function writeJson(path: string, value: unknown): Promise<void> {
-  const temp = `${path}.${process.pid}.tmp`;
+  const temp = `${path}.${randomUUID()}.tmp`;
   try {
     await writeFile(temp, `${JSON.stringify(value, null, 2)}\n`);
     await rename(temp, path);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { Language } from '../../contract/index.ts';
 import { boxes, first, type Host } from './box.ts';
-import { type Cgroup, cgroupOf } from './cgroup.ts';
+import { cpuOf } from './cgroup.ts';
 import { containerConfig, Label } from './container.ts';
 import { type Tail, tail, unframe } from './diagnostics.ts';
 import { lives, owner } from './owner.ts';
@@ -106,7 +106,7 @@ async function startContainer(
         // Not by its name, which a later box may have by now.
         await remove(docker, container.id);
       },
-      cpuMs: cpuOf(container),
+      cpuMs: cpuReader(container),
     };
   } catch (error) {
     open.abort();
@@ -135,7 +135,7 @@ function keepOutput(stream: Readable, output: Tail): Promise<void> {
     if (output.total > FLOOD_BYTES) stream.pause();
   });
   return new Promise((resolve) => {
-    for (const event of ['end', 'close', 'error']) stream.once(event, () => resolve());
+    for (const event of ['end', 'close', 'error']) stream.on(event, () => resolve());
   });
 }
 
@@ -159,7 +159,7 @@ async function end(docker: Docker, container: Docker.Container): Promise<Omit<Ex
 
 async function oomEvent(docker: Docker, id: string, since: string): Promise<boolean> {
   const filters = { container: [id], event: ['oom'] };
-  const until = Math.floor(Date.now() / 1000);
+  const until = Date.now() / 1000;
   const options = { since: Math.floor(Date.parse(since) / 1000), until, filters };
   const events = await engine('list events', (call) => docker.getEvents({ ...options, ...call }));
   for await (const _ of events) return true;
@@ -172,14 +172,15 @@ function signalOf(exit_code: number): string | null {
   return found ? found[0] : null;
 }
 
-function cpuOf(container: Docker.Container): () => Promise<number | null> {
-  let cgroup: Promise<Cgroup | null> | undefined;
+/** Finds the container's control group when it is first asked. */
+function cpuReader(container: Docker.Container): () => Promise<number | null> {
+  let reader: ReturnType<typeof cpuOf> | undefined;
   return async () => {
-    cgroup ??= engine('inspect a container', (call) => container.inspect(call)).then(
-      ({ State }) => cgroupOf(State.Pid),
+    reader ??= engine('inspect a container', (call) => container.inspect(call)).then(
+      ({ State }) => cpuOf(State.Pid),
       () => null,
     );
-    return (await (await cgroup)?.cpuMs()) ?? null;
+    return (await (await reader)?.()) ?? null;
   };
 }
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { cgroupOf } from '../../src/sandbox/cgroup.ts';
+import { cpuOf } from '../../src/sandbox/cgroup.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -21,19 +21,19 @@ test('CPU time is read where version 1 keeps it, controllers mounted together or
     '9:name=systemd:/docker/a\n4:memory:/docker/a\n2:cpu,cpuacct:/docker/a\n0::/docker/a\n',
   );
   await put('sys/cpu,cpuacct/docker/a/cpuacct.usage', '1500000000\n');
-  const group = await cgroupOf(7, join(root, 'proc'), join(root, 'sys'));
-  expect(await group!.cpuMs()).toBe(1500);
+  const cpuMs = await cpuOf(7, join(root, 'proc'), join(root, 'sys'));
+  expect(await cpuMs!()).toBe(1500);
 });
 
 test('CPU time is read where version 2 keeps it', async () => {
   await put('proc/7/cgroup', '0::/system.slice/docker-a.scope\n');
   await put('sys/system.slice/docker-a.scope/cpu.stat', 'usage_usec 2500000\nuser_usec 1\n');
-  const group = await cgroupOf(7, join(root, 'proc'), join(root, 'sys'));
-  expect(await group!.cpuMs()).toBe(2500);
+  const cpuMs = await cpuOf(7, join(root, 'proc'), join(root, 'sys'));
+  expect(await cpuMs!()).toBe(2500);
 });
 
 test('what cannot be read is unknown, not zero', async () => {
-  expect(await cgroupOf(7, join(root, 'proc'), join(root, 'sys'))).toBe(null);
+  expect(await cpuOf(7, join(root, 'proc'), join(root, 'sys'))).toBe(null);
   await put('proc/7/cgroup', '0::/gone\n');
-  expect(await (await cgroupOf(7, join(root, 'proc'), join(root, 'sys')))!.cpuMs()).toBe(null);
+  expect(await (await cpuOf(7, join(root, 'proc'), join(root, 'sys')))!()).toBe(null);
 });

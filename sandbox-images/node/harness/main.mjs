@@ -1,6 +1,6 @@
 /** The harness of a Node strategy: node main.mjs WIRE_DIR WORK_DIR. It holds no engine: frames in, hooks, frames out. */
 import { WorkerGone } from './control.mjs';
-import { dial, Reader } from './reader.mjs';
+import { dial } from './reader.mjs';
 import { Run } from './run.mjs';
 
 const [wireFolder, workFolder] = process.argv.slice(2);
@@ -10,7 +10,7 @@ const exit = process.reallyExit.bind(process);
 const control = await dial(`${wireFolder}/control`);
 const bulk = await dial(`${wireFolder}/bulk`);
 // Writes go by the descriptor: a hook may block the thread for long, and the watchdog's thread writes too.
-const run = new Run(control._handle.fd, new Reader(control), new Reader(bulk), workFolder);
+const run = new Run(control.socket._handle.fd, control, bulk, workFolder);
 
 function fail(error) {
   try {

@@ -17,8 +17,8 @@ const CUT = ' ... [cut]';
 export class Run {
   /**
    * @param {number} fd of the control socket
-   * @param {import('./reader.mjs').Reader} answers
-   * @param {import('./reader.mjs').Reader} bulk
+   * @param {Awaited<ReturnType<typeof import('./reader.mjs').dial>>} answers
+   * @param {Awaited<ReturnType<typeof import('./reader.mjs').dial>>} bulk
    * @param {string} work
    */
   constructor(fd, answers, bulk, work) {

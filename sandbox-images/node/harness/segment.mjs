@@ -42,6 +42,7 @@ export class Segment {
     /** Rows of the frame that are done. */
     this.position = 0;
     this.progressed = true;
+    this.payload = null;
     this.loop = new RowLoop(this);
     for (const one of told.markets) this.expectClose(one);
   }
@@ -205,6 +206,8 @@ export class Segment {
   takeBulk(told) {
     if (told.type === Bulk.ticks) {
       this.world.turn(told);
+      if (this.payload) this.run.bulk.recycle(this.payload);
+      this.payload = told.payload;
       this.position = 0;
       this.progressed = false;
     } else if (told.type === Bulk.markets) {

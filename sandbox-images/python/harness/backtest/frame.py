@@ -139,13 +139,22 @@ class Change(Sided):
 
     @property
     def best_bid(self):
+        # `buy_price` in line: hooks ask this a million times.
         frame, i = self._frame, self._i
-        return buy_price(frame.bid[i], frame.ask[i], frame.sides[i] & 2)
+        if frame.sides[i] & 2:
+            ask = frame.ask[i]
+            return (10000 - ask) / 10000 if ask else None
+        bid = frame.bid[i]
+        return bid / 10000 if bid else None
 
     @property
     def best_ask(self):
         frame, i = self._frame, self._i
-        return sell_price(frame.bid[i], frame.ask[i], frame.sides[i] & 2)
+        if frame.sides[i] & 2:
+            bid = frame.bid[i]
+            return (10000 - bid) / 10000 if bid else None
+        ask = frame.ask[i]
+        return ask / 10000 if ask else None
 
     @property
     def levels(self):

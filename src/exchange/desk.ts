@@ -94,11 +94,14 @@ export class Desk {
   /** How rows touch own orders in `market`. */
   effects(): RowEffects {
     return {
-      fill: (order, size, ts) => {
-        const part = order.reduce_only ? Math.min(size, toStep(reducible(order, this.portfolio))) : size;
+      offer: (order, size, ts) => {
+        const wanted = toStep(Math.min(order.remaining, size));
+        if (wanted === 0) return 0;
+        const part = order.reduce_only ? Math.min(wanted, toStep(reducible(order, this.portfolio))) : wanted;
         if (part > 0) this.fill(order, part, order.price, 'maker', ts);
         if (isOpen(order) && order.reduce_only && reducible(order, this.portfolio) < SIZE_STEP)
           this.end(order, 'cancelled', 'reduce_only', ts);
+        return part;
       },
       tick: (ts) => {
         for (const order of [...this.open]) {

@@ -1,9 +1,9 @@
 import { Ask, Bid, Book, type BookSide } from './book.ts';
 import type { Order } from './order.ts';
-import { type Line, line, type QueueRule } from './queue.ts';
+import { type Line, line, type Offer, type QueueRule } from './queue.ts';
 import type { Rules } from './rules.ts';
 import { Row, type Tape } from './tape.ts';
-import { DOLLAR, toStep } from './units.ts';
+import { DOLLAR } from './units.ts';
 
 /** What an exchange must be told of a market. */
 export interface MarketSpec {
@@ -23,8 +23,8 @@ export interface MarketSpec {
 
 /** What happens to own orders while rows pass. */
 export interface RowEffects {
-  /** A maker fill of a resting order at its own price. */
-  fill(order: Order, size: number, ts: number): void;
+  /** Offers a resting order a fill at its own price. */
+  offer: Offer;
   /** The grid changed; orders off it must go. */
   tick(ts: number): void;
 }
@@ -182,47 +182,30 @@ export class Market {
     return side === Ask ? price <= this.ownBid : price >= this.ownAsk;
   }
 
-  /** Own prices on `side` at or through `price`, best first. */
-  private reached(side: BookSide, price: number): number[] {
-    const prices = [...this.lines[side].keys()];
-    return side === Bid
-      ? prices.filter((own) => own >= price).sort((a, b) => b - a)
-      : prices.filter((own) => own <= price).sort((a, b) => a - b);
+  /** Own orders on `side` at or through `price`, best price first. */
+  private reached(side: BookSide, price: number): Order[] {
+    const prices = [...this.lines[side].keys()].filter((own) => (side === Bid ? own >= price : own <= price));
+    prices.sort((a, b) => (side === Bid ? b - a : a - b));
+    return prices.flatMap((own) => this.lines[side].get(own)!.orders);
   }
 
   /** The recorded opposite side showed size at or through own limits: it fills them, best first, and is taken. */
   private cross(side: BookSide, price: number, ts: number, effects: RowEffects): void {
-    const own: BookSide = side === Ask ? Bid : Ask;
-    for (const limit of this.reached(own, price)) {
-      for (const order of [...(this.lines[own].get(limit)?.orders ?? [])]) {
-        const size = toStep(Math.min(order.remaining, this.book.available(side, price)));
-        if (size === 0) return;
-        this.book.take(side, price, size);
-        effects.fill(order, size, ts);
-      }
+    for (const order of this.reached(side === Ask ? Bid : Ask, price)) {
+      const size = effects.offer(order, this.book.available(side, price), ts);
+      if (size > 0) this.book.take(side, price, size);
     }
   }
 
-  /** A print is one budget: best own price first, through the queue only at its own price. */
+  /** A print is one budget: best own price first. Strictly through a price it proves the queue there gone. */
   private print(side: BookSide, price: number, size: number, ts: number, effects: RowEffects): void {
     let budget = size;
-    for (const limit of this.reached(side, price)) {
-      const at = this.lines[side].get(limit)!;
-      const fills: [Order, number][] = [];
-      if (limit === price) {
-        budget = this.queue.print(at, budget, this.book.levels[side][price]!, ts, (order, part) =>
-          fills.push([order, part]),
-        );
-      } else {
-        for (const order of at.orders) {
-          order.ahead = 0;
-          const part = toStep(Math.min(order.remaining, budget));
-          budget -= part;
-          if (part > 0) fills.push([order, part]);
-        }
-      }
-      for (const [order, part] of fills) effects.fill(order, part, ts);
-      if (budget === 0) return;
+    for (const order of this.reached(side, price)) {
+      if (order.price === price) break;
+      order.ahead = 0;
+      budget -= effects.offer(order, budget, ts);
     }
+    const at = this.lines[side].get(price);
+    if (at) this.queue.print(at, budget, this.book.levels[side][price]!, ts, effects.offer);
   }
 }

@@ -1,5 +1,4 @@
 import { type Order } from './order.ts';
-import { toStep } from './units.ts';
 
 /** Amounts that wait for their other half, oldest first, forgotten after a while. */
 class Bank {
@@ -62,10 +61,13 @@ export interface QueueRule {
   level(line: Line, old: number, size: number, ts: number): void;
   /**
    * A print of `budget` at the line's own price, `displayed` being the level now. Walks the one line of queue and own
-   * orders, calls `fill` for own shares, answers what is left of the budget.
+   * orders, offers own orders their part and answers what is left of the budget.
    */
-  print(line: Line, budget: number, displayed: number, ts: number, fill: (order: Order, size: number) => void): number;
+  print(line: Line, budget: number, displayed: number, ts: number, offer: Offer): number;
 }
+
+/** Offers a resting order a fill of at most `size`; answers what it took. */
+export type Offer = (order: Order, size: number, ts: number) => number;
 
 /**
  * Pessimistic: whatever leaves the level without a print is taken to have stood behind us. Only prints shorten the
@@ -92,28 +94,24 @@ export function pessimistic(bankMs: number): QueueRule {
         line.unexplained.put(ts, shrunk - line.unshown.pay(shrunk));
       }
     },
-    print(line, budget, displayed, ts, fill) {
+    print(line, budget, displayed, ts, offer) {
       cap(line, displayed, ts);
       line.unshown.put(ts, budget - line.unexplained.pay(budget));
-      return walk(line, budget, fill);
+      return walk(line, budget, ts, offer);
     },
   };
 }
 
 /** One budget along one line: others first where they stand ahead, then the own order, then the others behind it. */
-function walk(line: Line, budget: number, fill: (order: Order, size: number) => void): number {
+function walk(line: Line, budget: number, ts: number, offer: Offer): number {
   let left = budget;
   let others = 0;
-  for (const order of line.orders) {
+  // An order that is filled leaves the line.
+  for (const order of [...line.orders]) {
     const ahead = Math.min(Math.max(order.ahead - others, 0), left);
     others += ahead;
     left -= ahead;
-    if (left === 0) break;
-    const size = toStep(Math.min(order.remaining, left));
-    if (size > 0) {
-      left -= size;
-      fill(order, size);
-    }
+    left -= offer(order, left, ts);
   }
   for (const order of line.orders) order.ahead = Math.max(order.ahead - others, 0);
   return left;

@@ -13,7 +13,13 @@ export interface Arrival {
 }
 
 /** Turns a raw request into an order and checks everything that does not depend on the book, cash or shares. */
-export function arrive(request: Request, market: Market, id: string, submitted_ms: number, arrived_ms: number): Arrival {
+export function arrive(
+  request: Request,
+  market: Market,
+  id: string,
+  submitted_ms: number,
+  arrived_ms: number,
+): Arrival {
   const outcome: Outcome = request.outcome ?? 'up';
   const side = request.side ?? 'buy';
   const bookSide: BookSide = (side === 'buy') === (outcome === 'up') ? Bid : Ask;
@@ -63,7 +69,8 @@ function refusal(request: Request, order: Order, market: Market): Reason {
   if (order.arrived_ms >= spec.end_ms) return 'market_closed';
   if (request.side === null || request.outcome === null || request.tif === null) return 'bad_order';
   if (order.post_only && (order.tif === 'ioc' || order.tif === 'fok')) return 'bad_order';
-  if (request.by_amount && (order.side === 'sell' || order.tif === 'gtc' || order.tif === 'gtd')) return 'bad_order';
+  if (request.by_amount && (order.side === 'sell' || order.tif === 'gtc' || order.tif === 'gtd'))
+    return 'bad_order';
   if (request.limit !== null && order.limit === null) return 'bad_price';
   if (request.by_amount ? order.money === null : order.size === 0) return 'bad_size';
   if (order.limit !== null && order.limit % tick !== 0) return 'off_tick';
@@ -89,7 +96,8 @@ function bestFor(order: Order, market: Market): number {
 export function holdings(order: Order, market: Market, maker: boolean): { reserved: number; locked: number } {
   if (order.side === 'sell') return { reserved: 0, locked: order.remaining };
   const { fee } = market.spec.rules;
-  if (order.money !== null) return { reserved: order.money + greatestFeeOnMoney(fee, order.money), locked: 0 };
+  if (order.money !== null)
+    return { reserved: order.money + greatestFeeOnMoney(fee, order.money), locked: 0 };
   const own = order.outcome === 'up' ? order.price : DOLLAR - order.price;
   const worstFee = maker ? 0 : greatestFee(fee, own, order.remaining);
   return { reserved: notional(own, order.remaining) + worstFee, locked: 0 };

@@ -87,7 +87,8 @@ export class Desk {
     this.held.splice(this.held.indexOf(order), 1);
     const market = this.markets[order.market]!;
     if (market.inGap(ts)) this.end(order, 'cancelled', 'no_data', ts);
-    else if (order.limit !== null && order.limit % market.tick !== 0) this.end(order, 'cancelled', 'off_tick', ts);
+    else if (order.limit !== null && order.limit % market.tick !== 0)
+      this.end(order, 'cancelled', 'off_tick', ts);
     else this.match(order, market, ts);
   }
 
@@ -106,7 +107,8 @@ export class Desk {
       tick: (ts) => {
         for (const order of [...this.open]) {
           const { tick } = this.markets[order.market]!;
-          if (order.status === 'resting' && order.price % tick !== 0) this.end(order, 'cancelled', 'off_tick', ts);
+          if (order.status === 'resting' && order.price % tick !== 0)
+            this.end(order, 'cancelled', 'off_tick', ts);
         }
       },
     };
@@ -162,7 +164,8 @@ export class Desk {
     }
     if (!isOpen(order) && order.status !== 'sent') return;
     if (taking.stopped !== '') this.end(order, 'cancelled', taking.stopped, ts);
-    else if (order.reduce_only && reducible(order, this.portfolio) < SIZE_STEP) this.end(order, 'cancelled', 'reduce_only', ts);
+    else if (order.reduce_only && reducible(order, this.portfolio) < SIZE_STEP)
+      this.end(order, 'cancelled', 'reduce_only', ts);
     else if (order.tif === 'ioc' || order.tif === 'fok') this.end(order, 'cancelled', 'not_filled', ts);
     else {
       order.status = 'resting';
@@ -173,7 +176,14 @@ export class Desk {
   }
 
   /** Shares and money change hands at the canonical `price`. `last`: an order by amount has spent what it could. */
-  private fill(order: Order, size: number, price: number, liquidity: 'maker' | 'taker', ts: number, last = false): void {
+  private fill(
+    order: Order,
+    size: number,
+    price: number,
+    liquidity: 'maker' | 'taker',
+    ts: number,
+    last = false,
+  ): void {
     const { fee: rule } = this.markets[order.market]!.spec.rules;
     const position = this.portfolio.positions[order.market]!;
     const own = order.outcome === 'up' ? price : DOLLAR - price;
@@ -181,7 +191,12 @@ export class Desk {
     const fee = liquidity === 'taker' ? takerFee(rule, own, size) : 0;
     const inShares = order.side === 'buy' && rule.taken_in === 'shares' && fee > 0;
     if (order.side === 'buy')
-      this.portfolio.move(order.market, order.outcome, size - (inShares ? feeInShares(fee, own) : 0), -cost - (inShares ? 0 : fee));
+      this.portfolio.move(
+        order.market,
+        order.outcome,
+        size - (inShares ? feeInShares(fee, own) : 0),
+        -cost - (inShares ? 0 : fee),
+      );
     else this.portfolio.move(order.market, order.outcome, -size, cost - fee);
     position.fees += fee;
     position.fills++;
@@ -219,7 +234,10 @@ export class Desk {
   private cancelOne(request: Request, ts: number): void {
     const order = this.orders.get(request.target);
     if (!order) {
-      this.tell('cancel_rejected', Math.max(request.market, 0), ts, { number: request.target, reason: 'unknown_order' });
+      this.tell('cancel_rejected', Math.max(request.market, 0), ts, {
+        number: request.target,
+        reason: 'unknown_order',
+      });
       return;
     }
     const reason: Reason = !isOpen(order) ? 'already_done' : this.delayed(order) ? 'delayed' : '';
@@ -250,8 +268,10 @@ export class Desk {
     else if (ts < spec.start_ms) reason = 'market_not_open';
     else if (ts >= spec.end_ms) reason = 'market_closed';
     else if (size === null) reason = 'bad_size';
-    else if (request.kind === 'merge' && Math.min(free('up'), free('down')) < size) reason = 'insufficient_shares';
-    else if (request.kind === 'split' && this.portfolio.available < notional(DOLLAR, size)) reason = 'insufficient_cash';
+    else if (request.kind === 'merge' && Math.min(free('up'), free('down')) < size)
+      reason = 'insufficient_shares';
+    else if (request.kind === 'split' && this.portfolio.available < notional(DOLLAR, size))
+      reason = 'insufficient_cash';
     if (reason !== '' || size === null) {
       this.tell('rejected', request.market, ts, { number: request.number, reason });
       return;
@@ -305,7 +325,8 @@ export class Desk {
       at = order.expire_ms;
       reason = 'expired';
     }
-    const gap = order.status === 'resting' ? market.nextGap(Math.max(order.arrived_ms, order.release_ms)) : NEVER;
+    const gap =
+      order.status === 'resting' ? market.nextGap(Math.max(order.arrived_ms, order.release_ms)) : NEVER;
     return gap < at ? { at: gap, reason: 'no_data' } : { at, reason };
   }
 

@@ -53,14 +53,28 @@ export class Journal {
   private readonly portfolio: Portfolio;
   private readonly markets: readonly Market[];
   private readonly portfolioNumber: number;
-  private readonly told: { cash: number; available: number; up: number[]; upL: number[]; down: number[]; downL: number[] };
+  private readonly told: {
+    cash: number;
+    available: number;
+    up: number[];
+    upL: number[];
+    down: number[];
+    downL: number[];
+  };
 
   constructor(portfolio: Portfolio, markets: readonly Market[], portfolioNumber: number) {
     this.portfolio = portfolio;
     this.markets = markets;
     this.portfolioNumber = portfolioNumber;
     const zeros = (): number[] => markets.map(() => 0);
-    this.told = { cash: portfolio.cash, available: portfolio.cash, up: zeros(), upL: zeros(), down: zeros(), downL: zeros() };
+    this.told = {
+      cash: portfolio.cash,
+      available: portfolio.cash,
+      up: zeros(),
+      upL: zeros(),
+      down: zeros(),
+      downL: zeros(),
+    };
   }
 
   count(name: string, by = 1): void {
@@ -126,7 +140,9 @@ export class Journal {
     return notional(bestBid, up) + notional(DOLLAR - bestAsk, down);
   }
 
-  private deltas(market: number): Pick<PrivateEvent, 'cash' | 'available' | 'up' | 'up_locked' | 'down' | 'down_locked'> {
+  private deltas(
+    market: number,
+  ): Pick<PrivateEvent, 'cash' | 'available' | 'up' | 'up_locked' | 'down' | 'down_locked'> {
     const { told, portfolio } = this;
     const cash = portfolio.cash - told.cash;
     const available = portfolio.available - told.available;

@@ -1,4 +1,4 @@
-import { type Order } from './order.ts';
+import type { Order } from './order.ts';
 
 /** Amounts that wait for their other half, oldest first, forgotten after a while. */
 class Bank {
@@ -51,7 +51,12 @@ export interface Line {
   readonly unshown: Bank;
 }
 
-export const line = (price: number): Line => ({ price, orders: [], unexplained: new Bank(), unshown: new Bank() });
+export const line = (price: number): Line => ({
+  price,
+  orders: [],
+  unexplained: new Bank(),
+  unshown: new Bank(),
+});
 
 /** What a queue rule does; the shape of the three assumptions about an unrecorded fact. */
 export interface QueueRule {

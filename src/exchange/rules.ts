@@ -30,7 +30,13 @@ const table: Record<Venue, { readonly curve: Fee['curve']; readonly dated: reado
   venue_a: {
     curve: 'quadratic',
     dated: [
-      { from: '2026-03-30', fee_rate: 0.072, taken_in: 'shares', taker_delay_ms: 250, delay_cancellable: true },
+      {
+        from: '2026-03-30',
+        fee_rate: 0.072,
+        taken_in: 'shares',
+        taker_delay_ms: 250,
+        delay_cancellable: true,
+      },
       { from: '2026-04-28', fee_rate: 0.072, taken_in: 'cash', taker_delay_ms: 250, delay_cancellable: true },
       { from: '2026-06-01', fee_rate: 0.07, taken_in: 'cash', taker_delay_ms: 250, delay_cancellable: true },
       { from: '2026-06-05', fee_rate: 0.07, taken_in: 'cash', taker_delay_ms: 250, delay_cancellable: false },
@@ -39,7 +45,9 @@ const table: Record<Venue, { readonly curve: Fee['curve']; readonly dated: reado
   venue_b: {
     curve: 'linear',
     // No dated fee schedule of this venue is known: a market's own rate is used, else this one, and said to be unknown.
-    dated: [{ from: '9999-12-31', fee_rate: 0.07, taken_in: 'shares', taker_delay_ms: 0, delay_cancellable: true }],
+    dated: [
+      { from: '9999-12-31', fee_rate: 0.07, taken_in: 'shares', taker_delay_ms: 0, delay_cancellable: true },
+    ],
   },
 };
 
@@ -64,7 +72,8 @@ export function rulesOf(venue: Venue, date: string, own: OwnRules, overrides: Ru
   const rule = known ?? dated[0]!;
   const unknown: string[] = [];
   if (overrides.fees === 'venue' && own.fee_rate === null && !known) unknown.push('fee_rate');
-  if (overrides.taker_delay_ms === 'venue' && own.taker_delay_ms === null && !known) unknown.push('taker_delay');
+  if (overrides.taker_delay_ms === 'venue' && own.taker_delay_ms === null && !known)
+    unknown.push('taker_delay');
   if (own.tick_size === null) unknown.push('tick_size');
 
   return {
@@ -76,7 +85,9 @@ export function rulesOf(venue: Venue, date: string, own: OwnRules, overrides: Ru
         ? { curve, rate: Math.round((own.fee_rate ?? rule.fee_rate) * 1e6), taken_in: rule.taken_in }
         : { curve: 'notional', rate: Math.round(overrides.fees.taker_bps * 100), taken_in: 'cash' },
     taker_delay_ms:
-      overrides.taker_delay_ms === 'venue' ? (own.taker_delay_ms ?? rule.taker_delay_ms) : overrides.taker_delay_ms,
+      overrides.taker_delay_ms === 'venue'
+        ? (own.taker_delay_ms ?? rule.taker_delay_ms)
+        : overrides.taker_delay_ms,
     delay_cancellable: rule.delay_cancellable,
     unknown,
   };

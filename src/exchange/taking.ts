@@ -55,4 +55,5 @@ export function walk(order: Order, market: Market, most: number): Taking {
   return { takes, stopped, complete };
 }
 
-const within = (price: number, limit: number, step: number): boolean => (step > 0 ? price <= limit : price >= limit);
+const within = (price: number, limit: number, step: number): boolean =>
+  step > 0 ? price <= limit : price >= limit;

@@ -75,7 +75,9 @@ export class Venue {
       this.lastSeen = Math.max(this.lastSeen, ts + this.response(++this.told));
       this.journal.tell(kind, market, ts, this.lastSeen, facts);
     };
-    this.desk = new Desk(this.markets, this.portfolio, this.journal, limits, tell, (ts, passing) => this.mark(ts, passing));
+    this.desk = new Desk(this.markets, this.portfolio, this.journal, limits, tell, (ts, passing) =>
+      this.mark(ts, passing),
+    );
     this.effects = this.desk.effects();
     this.entry = latency(execution.latency_ms.entry, seed, 1);
     this.cancel = latency(execution.latency_ms.cancel, seed, 2);
@@ -188,7 +190,10 @@ export class Venue {
 
   /** The next full minute at which a portfolio that holds anything is marked. */
   private nextMark(): number {
-    if (this.portfolio.reserved === 0 && !this.portfolio.positions.some(({ up, down }) => up !== 0 || down !== 0))
+    if (
+      this.portfolio.reserved === 0 &&
+      !this.portfolio.positions.some(({ up, down }) => up !== 0 || down !== 0)
+    )
       return NEVER;
     return (Math.floor(this.lastEvent / MINUTE_MS) + 1) * MINUTE_MS;
   }
@@ -228,7 +233,8 @@ export class Venue {
   /** Brings the books of all markets with a position up to `ts`; the ones after `passing` have their rows of `ts` still to come. */
   private catchUp(ts: number, passing: number): void {
     for (const [market, { up, down }] of this.portfolio.positions.entries())
-      if ((up !== 0 || down !== 0) && market !== passing) this.markets[market]!.pass(market < passing ? ts : ts - 1, this.effects);
+      if ((up !== 0 || down !== 0) && market !== passing)
+        this.markets[market]!.pass(market < passing ? ts : ts - 1, this.effects);
   }
 
   /** Everything at `ts` but marks and rows. */
@@ -251,8 +257,12 @@ export class Venue {
     const { spec } = this.markets[market]!;
     const outcome = spec.outcome!;
     const { up, down } = this.portfolio.positions[market]!;
-    const worth = (side: 'up' | 'down'): number => (outcome === 'split' ? DOLLAR / 2 : outcome === side ? DOLLAR : 0);
-    for (const [side, size] of [['up', up], ['down', down]] as const) {
+    const worth = (side: 'up' | 'down'): number =>
+      outcome === 'split' ? DOLLAR / 2 : outcome === side ? DOLLAR : 0;
+    for (const [side, size] of [
+      ['up', up],
+      ['down', down],
+    ] as const) {
       if (size === 0) continue;
       this.portfolio.move(market, side, -size, notional(worth(side), size));
       this.journal.fills.push({
@@ -274,4 +284,5 @@ export class Venue {
 }
 
 /** When a market can be over for the strategy. */
-const lastOf = (spec: MarketSpec): number => (spec.outcome === null ? spec.end_ms : Math.max(spec.end_ms, spec.settle_ms));
+const lastOf = (spec: MarketSpec): number =>
+  spec.outcome === null ? spec.end_ms : Math.max(spec.end_ms, spec.settle_ms);

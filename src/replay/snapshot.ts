@@ -22,7 +22,12 @@ export class SnapshotDiff {
    * Calls `change` for every level of row `row` that differs from the book, bids before asks, named levels in the
    * row's order, then the ones that are gone from the best on. `change` must set the level.
    */
-  apply(rows: SnapshotRows, row: number, book: Book, change: (side: BookSide, price: number, size: number) => void): void {
+  apply(
+    rows: SnapshotRows,
+    row: number,
+    book: Book,
+    change: (side: BookSide, price: number, size: number) => void,
+  ): void {
     const flipped = rows.outcome[row] === 1;
     const stamp = ++this.stamp;
     const from = rows.start[row]!;
@@ -37,7 +42,8 @@ export class SnapshotDiff {
     }
     for (const side of [Bid, Ask] as const) {
       let gone: number[] | null = null;
-      for (const price of this.live[side]) if (this.seen[2 * price + side] !== stamp) (gone ??= []).push(price);
+      for (const price of this.live[side])
+        if (this.seen[2 * price + side] !== stamp) (gone ??= []).push(price);
       if (!gone) continue;
       gone.sort((a, b) => (side === Bid ? b - a : a - b));
       for (const price of gone) change(side, price, 0);

@@ -1,5 +1,13 @@
-import { Kind, Side, SILENT } from '../../contract/index.ts';
-import type { DeltaRows, FeedRows, KlineRows, PrintRows, QuoteRows, SnapshotRows, TickSizeRows } from '../archive/staged.ts';
+import { Kind, SILENT, Side } from '../../contract/index.ts';
+import type {
+  DeltaRows,
+  FeedRows,
+  KlineRows,
+  PrintRows,
+  QuoteRows,
+  SnapshotRows,
+  TickSizeRows,
+} from '../archive/staged.ts';
 import { Book, type BookSide } from '../exchange/book.ts';
 import { DOLLAR, SHARE } from '../exchange/units.ts';
 import { type Frame, FrameColumns } from './frame.ts';
@@ -118,9 +126,17 @@ export class Stream {
     this.options = options;
     this.columns = new FrameColumns(options.frame_rows + 512);
     this.ticksOf = options.markets.map(() => 0);
-    this.views = options.markets.map(() => ({ book: new Book(0), diff: new SnapshotDiff(), hasDepth: false, bid: 0, ask: 0 }));
+    this.views = options.markets.map(() => ({
+      book: new Book(0),
+      diff: new SnapshotDiff(),
+      hasDepth: false,
+      bid: 0,
+      ask: 0,
+    }));
     const runs = [...options.sources.map((source) => this.run(source)), ...this.marketRuns()];
-    this.waiting = runs.filter((run) => run.next < run.length).sort((a, b) => b.ts(b.next) - a.ts(a.next) || b.order - a.order);
+    this.waiting = runs
+      .filter((run) => run.next < run.length)
+      .sort((a, b) => b.ts(b.next) - a.ts(a.next) || b.order - a.order);
   }
 
   /** When the next row is seen; Infinity when none is left. */
@@ -154,7 +170,11 @@ export class Stream {
   }
 
   /** Takes rows from one run while they precede every other head, up to `until` and a full frame. */
-  private take(least: { run: Run; at: number; bound: number; boundOrder: number }, until: number, full: number): void {
+  private take(
+    least: { run: Run; at: number; bound: number; boundOrder: number },
+    until: number,
+    full: number,
+  ): void {
     const { run, at, bound, boundOrder } = least;
     let ts = this.head[at]!;
     while (ts <= until && (ts < bound || (ts === bound && run.order < boundOrder))) {
@@ -229,7 +249,8 @@ export class Stream {
     const now = this.nextMs;
     const quotes: number[] = [];
     for (const [market, { start_ms, end_ms }] of this.options.markets.entries())
-      if (start_ms <= now && now <= end_ms) quotes.push(market, this.views[market]!.bid, this.views[market]!.ask);
+      if (start_ms <= now && now <= end_ms)
+        quotes.push(market, this.views[market]!.bid, this.views[market]!.ask);
     return quotes;
   }
 
@@ -244,7 +265,9 @@ export class Stream {
         emit: (_, ts) => this.row(ts, 0, index, kind, value, 0, 0),
       });
       const open = one(market.start_ms, 'open', Kind.market_open, 0);
-      return market.strike ? [open, one(market.strike.at_ms, 'strike', Kind.strike, market.strike.value)] : [open];
+      return market.strike
+        ? [open, one(market.strike.at_ms, 'strike', Kind.strike, market.strike.value)]
+        : [open];
     });
   }
 
@@ -265,13 +288,29 @@ export class Stream {
       case 'trade':
         return this.marketRun(source.part, source.market, rank.trade, (rows, row, ts, silent) => {
           const side = (rows.side[row]! ? Side.sell : 0) | (rows.outcome[row]! ? Side.down : 0);
-          this.row(ts, ts - rows.event[row]!, source.market, Kind.trade + silent, rows.price[row]! / DOLLAR, rows.size[row]! / SHARE, side);
+          this.row(
+            ts,
+            ts - rows.event[row]!,
+            source.market,
+            Kind.trade + silent,
+            rows.price[row]! / DOLLAR,
+            rows.size[row]! / SHARE,
+            side,
+          );
         });
       case 'quote':
         return this.quoteRun(source.part, source.market);
       case 'tick_size':
         return this.marketRun(source.part, source.market, rank.tick_size, (rows, row, ts, silent) => {
-          this.row(ts, ts - rows.event[row]!, source.market, Kind.tick_size + silent, rows.after[row]! / DOLLAR, rows.before[row]! / DOLLAR, 0);
+          this.row(
+            ts,
+            ts - rows.event[row]!,
+            source.market,
+            Kind.tick_size + silent,
+            rows.after[row]! / DOLLAR,
+            rows.before[row]! / DOLLAR,
+            0,
+          );
         });
     }
   }
@@ -316,7 +355,15 @@ export class Stream {
       const price = rows.price[row]!;
       const size = rows.size[row]!;
       this.level(view, (rows.side[row]! ^ down) as BookSide, down ? DOLLAR - price : price, size);
-      this.row(ts, ts - rows.event[row]!, market, Kind.depth + silent, price / DOLLAR, size / SHARE, rows.side[row]! | (down << 1));
+      this.row(
+        ts,
+        ts - rows.event[row]!,
+        market,
+        Kind.depth + silent,
+        price / DOLLAR,
+        size / SHARE,
+        rows.side[row]! | (down << 1),
+      );
     });
   }
 
@@ -331,10 +378,19 @@ export class Stream {
       view.diff.apply(rows, row, view.book, (side, price, size) => {
         this.level(view, side, price, size);
         const own = (side ^ down) | (down << 1) | Side.snapshot;
-        this.row(ts, lag, market, Kind.depth_part + silent, (down ? DOLLAR - price : price) / DOLLAR, size / SHARE, own);
+        this.row(
+          ts,
+          lag,
+          market,
+          Kind.depth_part + silent,
+          (down ? DOLLAR - price : price) / DOLLAR,
+          size / SHARE,
+          own,
+        );
       });
       const last = columns.length - 1;
-      if (columns.length === before) this.row(ts, lag, market, Kind.depth_same + silent, 0, 0, (down << 1) | Side.snapshot);
+      if (columns.length === before)
+        this.row(ts, lag, market, Kind.depth_same + silent, 0, 0, (down << 1) | Side.snapshot);
       else {
         columns.kind[last] = Kind.depth + silent;
         if (!silent) this.shown(market);
@@ -352,14 +408,26 @@ export class Stream {
         view.bid = down ? (ask ? DOLLAR - ask : 0) : bid;
         view.ask = down ? (bid ? DOLLAR - bid : 0) : ask;
       }
-      this.row(ts, ts - rows.event[row]!, market, Kind.quote + silent, bid ? bid / DOLLAR : NaN, ask ? ask / DOLLAR : NaN, down << 1);
+      this.row(
+        ts,
+        ts - rows.event[row]!,
+        market,
+        Kind.quote + silent,
+        bid ? bid / DOLLAR : NaN,
+        ask ? ask / DOLLAR : NaN,
+        down << 1,
+      );
     });
   }
 
   private feedRun(rows: FeedRows, feed: number, kind: number): Run {
     const { feed_ms } = this.options;
-    return this.assetRun(rank.prices, feed, rows.length, (i) => rows.recv[i]! + feed_ms, (i, ts, silent) =>
-      this.row(ts, ts - rows.event[i]!, feed, kind + silent, rows.value[i]!, 0, 0),
+    return this.assetRun(
+      rank.prices,
+      feed,
+      rows.length,
+      (i) => rows.recv[i]! + feed_ms,
+      (i, ts, silent) => this.row(ts, ts - rows.event[i]!, feed, kind + silent, rows.value[i]!, 0, 0),
     );
   }
 
@@ -367,16 +435,29 @@ export class Stream {
     const { feed_ms } = this.options;
     const at = (i: number): number => rows.open_ms[i]! + interval_ms + feed_ms;
     return this.assetRun(rank.kline, feed, rows.length, at, (i, ts, silent) => {
-      this.record('kline', feed, [rows.open_ms[i]!, rows.open[i]!, rows.high[i]!, rows.low[i]!, rows.close[i]!, rows.volume[i]!]);
+      this.record('kline', feed, [
+        rows.open_ms[i]!,
+        rows.open[i]!,
+        rows.high[i]!,
+        rows.low[i]!,
+        rows.close[i]!,
+        rows.volume[i]!,
+      ]);
       this.row(ts, feed_ms, feed, Kind.kline + silent, rows.close[i]!, 0, 0);
     });
   }
 
   private seriesRun(rows: SeriesRows, feed: number): Run {
-    return this.assetRun(rank.series, feed, rows.length, (i) => rows.at_ms[i]!, (i, ts, silent) => {
-      this.record('series', feed, [rows.ts_ms[i]!, ...rows.columns.map((column) => column[i]!)]);
-      this.row(ts, ts - rows.ts_ms[i]!, feed, Kind.series + silent, 0, 0, 0);
-    });
+    return this.assetRun(
+      rank.series,
+      feed,
+      rows.length,
+      (i) => rows.at_ms[i]!,
+      (i, ts, silent) => {
+        this.record('series', feed, [rows.ts_ms[i]!, ...rows.columns.map((column) => column[i]!)]);
+        this.row(ts, ts - rows.ts_ms[i]!, feed, Kind.series + silent, 0, 0, 0);
+      },
+    );
   }
 
   /** Rows that belong to an asset: history first, and always the last one before the start. */
@@ -388,7 +469,10 @@ export class Stream {
     emit: (i: number, ts: number, silent: number) => void,
   ): Run {
     const { start_ms, end_ms, warmup_ms } = this.options;
-    const first = Math.min(lowerBound(count, ts, start_ms - warmup_ms), Math.max(0, lowerBound(count, ts, start_ms) - 1));
+    const first = Math.min(
+      lowerBound(count, ts, start_ms - warmup_ms),
+      Math.max(0, lowerBound(count, ts, start_ms) - 1),
+    );
     return {
       length: lowerBound(count, ts, end_ms + 1),
       next: first,
@@ -420,7 +504,15 @@ export class Stream {
     view.ask = book.bestAsk === DOLLAR ? 0 : book.bestAsk;
   }
 
-  private row(ts: number, lag: number, market: number, kind: number, price: number, size: number, side: number): void {
+  private row(
+    ts: number,
+    lag: number,
+    market: number,
+    kind: number,
+    price: number,
+    size: number,
+    side: number,
+  ): void {
     const { columns } = this;
     const at = columns.next();
     const owned = ofMarket[kind % SILENT] === 1;
@@ -443,11 +535,21 @@ export class Stream {
 
 /** Kinds of rows whose `market` column names a market rather than a feed. */
 const ofMarket = new Uint8Array(SILENT);
-for (const name of ['depth', 'depth_part', 'depth_same', 'trade', 'quote', 'tick_size', 'market_open', 'strike'] as const)
+for (const name of [
+  'depth',
+  'depth_part',
+  'depth_same',
+  'trade',
+  'quote',
+  'tick_size',
+  'market_open',
+  'strike',
+] as const)
   ofMarket[Kind[name]] = 1;
 
 /** Sources are compared by rank, then market or feed, then day. */
-const order = (rowRank: number, index: number, day: number): number => (rowRank * 65_536 + index) * 4_096 + day;
+const order = (rowRank: number, index: number, day: number): number =>
+  (rowRank * 65_536 + index) * 4_096 + day;
 
 /** First i with ts(i) >= at. */
 function lowerBound(count: number, ts: (i: number) => number, at: number): number {

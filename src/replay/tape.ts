@@ -48,7 +48,9 @@ export function makeTape(
   ];
   const writer = new TapeWriter(tick, gap_ms);
   const cursor = sources.map(() => 0);
-  const head = sources.map(({ rows, order }) => (order.length > 0 ? rows.event[order[0]!]! : Number.POSITIVE_INFINITY));
+  const head = sources.map(({ rows, order }) =>
+    order.length > 0 ? rows.event[order[0]!]! : Number.POSITIVE_INFINITY,
+  );
   for (;;) {
     let least = 0;
     for (let source = 1; source < sources.length; source++) if (head[source]! < head[least]!) least = source;
@@ -80,7 +82,8 @@ function insertionSorted(event: Float64Array, order: Uint32Array, from: number):
     order[j + 1] = row;
     moves += i - 1 - j;
     // A recording in wild disorder would make this quadratic; a typed array's sort is not stable by time alone.
-    if (moves > 64 * order.length) return Uint32Array.from([...order].sort((a, b) => event[a]! - event[b]! || a - b));
+    if (moves > 64 * order.length)
+      return Uint32Array.from([...order].sort((a, b) => event[a]! - event[b]! || a - b));
   }
   return order;
 }

@@ -172,6 +172,10 @@ export async function open({ language, source, start, python: flags }: Options) 
       const told = frame.type === FromBox.failed ? `\n${frame.payload.toString('utf8', 16)}` : '';
       throw new Error(`expected frame ${type}, got ${frame.type}${told}`);
     },
+    hangUp() {
+      control.destroy();
+      bulk.destroy();
+    },
     async close() {
       child.kill('SIGKILL');
       await exit;

@@ -13,7 +13,10 @@ const POOLED_BYTES = 16 * 1024;
 export function dial(path) {
   return new Promise((resolve, reject) => {
     const reader = new Reader();
-    const onread = { buffer: Buffer.allocUnsafeSlow(READ_BYTES), callback: (n, bytes) => reader.take(bytes, n) };
+    const onread = {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      callback: (n, bytes) => reader.take(bytes, n),
+    };
     const socket = connect({ path, onread });
     reader.socket = socket;
     socket.once('connect', () => resolve(reader));
@@ -83,7 +86,7 @@ class Reader {
 
   /** The next frame. Throws WorkerGone when there is none to come. */
   async next() {
-    while (this.frames.length === 0) await anyOf(this);
+    await anyOf(this);
     return this.shift();
   }
 
@@ -95,13 +98,14 @@ class Reader {
   }
 }
 
-/** Resolves when one of the readers may have a frame. Throws WorkerGone when one without a frame has ended. */
+/** Resolves when one of the readers has a frame. Throws WorkerGone when none has and one has ended. */
 export async function anyOf(...readers) {
-  if (readers.some((reader) => reader.frames.length > 0)) return;
-  if (readers.some((reader) => reader.ended)) throw new WorkerGone();
-  await new Promise((resolve) => {
-    for (const reader of readers) reader.wake = resolve;
-  });
+  while (readers.every((reader) => reader.frames.length === 0)) {
+    if (readers.some((reader) => reader.ended)) throw new WorkerGone();
+    await new Promise((resolve) => {
+      for (const reader of readers) reader.wake = resolve;
+    });
+  }
 }
 
 /** The JSON of a frame. */

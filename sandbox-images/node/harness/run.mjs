@@ -63,13 +63,8 @@ export class Run {
     Error.stackTraceLimit = 50;
     install(() => this.clock[0]);
     this.seedLibraries('');
-    const stream = {
-      write: (text) => this.log(text.replace(/\n$/, '')),
-      on() {},
-      once() {},
-      removeListener() {},
-    };
-    const logging = new Console({ stdout: stream, stderr: stream, colorMode: false });
+    const stream = { write: (text) => this.log(text.replace(/\n$/, '')) };
+    const logging = new Console({ stdout: stream, stderr: stream, colorMode: false, ignoreErrors: false });
     for (const name of Object.keys(console)) {
       if (typeof logging[name] === 'function') console[name] = logging[name].bind(logging);
     }

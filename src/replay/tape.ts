@@ -113,17 +113,9 @@ class TapeWriter {
   }
 
   row(source: Source, row: number, ts: number): void {
-    if (source.kind === 'delta') {
-      this.depth(ts);
-      const { rows } = source;
-      const down = rows.outcome[row]!;
-      const side = (rows.side[row]! ^ down) as BookSide;
-      this.level(side, down ? DOLLAR - rows.price[row]! : rows.price[row]!, rows.size[row]!, ts);
-    } else if (source.kind === 'snapshot') {
-      this.depth(ts);
-      this.diff.apply(source.rows, row, this.book, (side, price, size) => this.level(side, price, size, ts));
-    } else if (source.kind === 'print') this.print(source.rows, row, ts);
-    else this.grid(source.rows.after[row]!, ts);
+    if (source.kind === 'print') this.print(source.rows, row, ts);
+    else if (source.kind === 'tick') this.grid(source.rows.after[row]!, ts);
+    else this.depth(source, row, ts);
   }
 
   finish(end_ms: number, count: (name: string, by: number) => void): Tape {
@@ -144,9 +136,17 @@ class TapeWriter {
   }
 
   /** A depth row: whatever it says, the book was known at `ts`. Nothing is known before the first one. */
-  private depth(ts: number): void {
+  private depth(source: Source & { kind: 'snapshot' | 'delta' }, row: number, ts: number): void {
     if (ts - this.lastDepth > this.gapMs) this.gaps.push(this.lastDepth, ts);
     this.lastDepth = ts;
+    if (source.kind === 'delta') {
+      const { rows } = source;
+      const down = rows.outcome[row]!;
+      const side = (rows.side[row]! ^ down) as BookSide;
+      this.level(side, down ? DOLLAR - rows.price[row]! : rows.price[row]!, rows.size[row]!, ts);
+    } else this.diff.apply(source.rows, row, this.book, (side, price, size) => this.level(side, price, size, ts));
+    // By archive row: what a snapshot's levels cross while they change one by one is nobody's.
+    if (this.book.bestBid >= this.book.bestAsk) this.crossed++;
   }
 
   private level(side: BookSide, price: number, size: number, ts: number): void {
@@ -156,7 +156,6 @@ class TapeWriter {
     }
     this.book.set(side, price, size, ts);
     this.diff.note(side, price, size);
-    if (this.book.bestBid >= this.book.bestAsk) this.crossed++;
     this.push(side === Bid ? Row.bid : Row.ask, price, size, ts);
   }
 

@@ -18,7 +18,7 @@ import type { Part } from './tape.ts';
 export interface StreamMarket {
   readonly start_ms: number;
   readonly end_ms: number;
-  /** When the strategy learns the strike, and what it is; null where the archive cannot tell. */
+  /** When the strategy learns the strike, and what it is; null where the archive cannot tell. After the end it never does. */
   readonly strike: { readonly at_ms: number; readonly value: number } | null;
 }
 
@@ -265,9 +265,9 @@ export class Stream {
         emit: (_, ts) => this.row(ts, 0, index, kind, value, 0, 0),
       });
       const open = one(market.start_ms, 'open', Kind.market_open, 0);
-      return market.strike
-        ? [open, one(market.strike.at_ms, 'strike', Kind.strike, market.strike.value)]
-        : [open];
+      const { strike } = market;
+      if (!strike || strike.at_ms > market.end_ms) return [open];
+      return [open, one(strike.at_ms, 'strike', Kind.strike, strike.value)];
     });
   }
 

@@ -1,6 +1,6 @@
 /** The codes on the wire. They repeat contract/wire.ts, as the box holds nothing but this folder. */
 
-export const Bulk = { segment: 1, markets: 2, records: 3, ticks: 4 };
+export const Bulk = { segment: 1, records: 3, ticks: 4 };
 export const ToBox = { start: 1, answer: 2, finish: 3 };
 export const FromBox = {
   ready: 16,

@@ -30,7 +30,7 @@ export class Context {
     return this.#segment.run.params;
   }
 
-  /** The markets that are open, or about to open first in this segment. */
+  /** The markets that are open now. */
   get markets() {
     this.#world.guard();
     return [...this.#world.open.values()];

@@ -94,8 +94,7 @@ export class Run {
         told = parse(frame);
         break;
       }
-      // Rows after the last stop: nobody will run them.
-      if (frame.type === Bulk.ticks) this.control.progress(frame.sequence, this.clock[0]);
+      // What else comes are rows after the last stop, sent ahead: nobody will run them.
     }
     this.clock[0] = told.start_ms;
     this.seedLibraries(told.name);

@@ -44,7 +44,7 @@ export class Segment {
     this.progressed = true;
     this.payload = null;
     this.loop = new RowLoop(this);
-    for (const one of told.markets) this.expectClose(one);
+    for (const market of this.world.all) this.agenda.add(market.endMs, Rank.close, market._index, market);
   }
 
   /** From onStart to onStop. */
@@ -95,7 +95,7 @@ export class Segment {
     if (kind === Kind.kline || kind === Kind.series) {
       told = frame.feeds[frame.market[i]].take(tsMs, eventTsMs);
     } else if (kind === Kind.market_open) {
-      world.open.set(market.id, market);
+      world.show(market);
     } else if (kind === Kind.strike) {
       market.strike = frame.price[i];
     } else {
@@ -210,11 +210,6 @@ export class Segment {
       this.payload = told.payload;
       this.position = 0;
       this.progressed = false;
-    } else if (told.type === Bulk.markets) {
-      for (const one of parse(told)) {
-        this.world.add(one);
-        this.expectClose(one);
-      }
     } else if (told.type === Bulk.records) {
       const { feed, rows } = parse(told);
       this.frame.feeds[feed].expect(rows);
@@ -230,12 +225,7 @@ export class Segment {
 
   finish() {
     if (this.world.offence) throw this.world.offence;
-    if (!this.progressed) this.progress();
     this.run.control.sendTime(FromBox.segment_done, this.world.now);
-  }
-
-  expectClose(told) {
-    this.agenda.add(told.end_ms, Rank.close, told.index, this.world.byIndex[told.index]);
   }
 
   // What ctx does through the segment.

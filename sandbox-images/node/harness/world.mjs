@@ -26,9 +26,10 @@ export class World {
     this.deep = 0;
     this.clock[0] = told.start_ms;
     for (const feed of this.frame.feeds) feed.reset();
-    for (const one of told.markets) {
-      const market = this.add(one);
-      this.open.set(market.id, market);
+    this.all = told.markets.map((one) => new Market(one, this));
+    for (const market of this.all) {
+      this.byIndex[market._index] = market;
+      if (market.startMs <= this.startMs) this.show(market);
     }
     this.first = told.markets.length > 0 ? told.markets[0].index : NO_MARKET;
   }
@@ -63,11 +64,10 @@ export class World {
     this.shared[Shared.market] = NO_MARKET;
   }
 
-  add(told) {
-    const market = new Market(told, this);
-    this.byIndex[market._index] = market;
+  /** The strategy may know of a market from its open on. */
+  show(market) {
     this.byId.set(market.id, market);
-    return market;
+    if (market._last === null) this.open.set(market.id, market);
   }
 
   /** Trading has stopped: its book is as it was last. */

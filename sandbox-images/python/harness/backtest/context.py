@@ -50,7 +50,7 @@ class Context:
 
     @property
     def markets(self):
-        """The markets that are open, or about to open first in this segment."""
+        """The markets that are open now."""
         self._world.guard()
         return list(self._world.open.values())
 

@@ -57,12 +57,10 @@ class Run:
     def _next_segment(self, strategy, methods):
         """Plays the next segment; False when there is none."""
         while self.wire.wait():
-            kind, sequence, payload = self.wire.read_bulk()
+            kind, _, payload = self.wire.read_bulk()
             if kind == w.SEGMENT:
                 break
-            if kind == w.TICKS:
-                # Rows after the last stop: nobody will run them.
-                self.wire.send(w.PROGRESS, w.progress.pack(sequence, 0, self.now_ms()))
+            # What else comes are rows after the last stop, sent ahead: nobody will run them.
         else:
             kind, _ = self.wire.read_control()
             if kind != w.FINISH:

@@ -66,8 +66,8 @@ class Segment:
         self.progressed = True
         self.ops = b''
         self.op_of_kind = self._op_table()
-        for one in told['markets']:
-            self._expect_close(one)
+        for market in self.world.by_index.values():
+            heapq.heappush(self.agenda, (market.end_ms, CLOSE, market._index, market))
 
     # The order of things.
 
@@ -162,7 +162,7 @@ class Segment:
         else:
             what = market = world.by_index[index]
             if code == w.MARKET_OPEN:
-                world.open[market.id] = market
+                world.show(market)
             elif code == w.STRIKE:
                 market.strike = frame.price[i]
             else:
@@ -255,10 +255,6 @@ class Segment:
             self.world.new_frame()
             self.ops = self.frame.kinds.translate(self.op_of_kind)
             self.position, self.progressed = 0, False
-        elif kind == w.MARKETS:
-            for one in w.parse(payload):
-                self.world.add(one)
-                self._expect_close(one)
         elif kind == w.RECORDS:
             told = w.parse(payload)
             self.world.feeds[told['feed']].coming.extend(told['rows'])
@@ -272,12 +268,7 @@ class Segment:
     def _finish(self):
         self.signal.clear()
         self.commands.clear()
-        if not self.progressed:
-            self._progress()
         self.wire.send(w.SEGMENT_DONE, w.f64.pack(self.world.now_ms()))
-
-    def _expect_close(self, told):
-        heapq.heappush(self.agenda, (told['end_ms'], CLOSE, told['index'], self.world.by_index[told['index']]))
 
     def _op_table(self):
         frame = self.frame

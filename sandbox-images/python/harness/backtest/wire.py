@@ -6,7 +6,7 @@ import socket
 import struct
 import threading
 
-SEGMENT, MARKETS, RECORDS, TICKS = 1, 2, 3, 4
+SEGMENT, RECORDS, TICKS = 1, 3, 4
 START, ANSWER, FINISH = 1, 2, 3
 READY, COMMANDS, ASK, PROGRESS, LOG, FORECAST, SEGMENT_DONE, FAILED, BEAT, END = range(16, 26)
 

@@ -46,8 +46,11 @@ class World:
         for feed in self.feeds:
             feed.reset()
         for one in told['markets']:
-            market = self.add(one)
-            self.open[market.id] = market
+            market = Market(one)
+            market._books = {outcome: Book(self, market, outcome) for outcome in ('up', 'down')}
+            self.by_index[market._index] = market
+            if market.start_ms <= self.start_ms:
+                self.show(market)
         self._first = told['markets'][0]['index'] if told['markets'] else NO_MARKET
 
     # Who may look, and when.
@@ -74,7 +77,7 @@ class World:
     def leave(self):
         """No hook runs; the clock stands."""
         if self._now is None:
-            self._now = max(self._floor, self.now_ms())
+            self._now = self.now_ms()
         self._hook = (NO_HOOK, NO_MARKET)
         self._thread = 0
 
@@ -85,7 +88,8 @@ class World:
 
     def now_ms(self):
         now = self._now
-        return int(self.frame.ts[self.cursor._i]) if now is None else now
+        # A market's open may be older than the segment.
+        return max(int(self.frame.ts[self.cursor._i]), self._floor) if now is None else now
 
     def place(self):
         """(hook, market) where the replay stands, for the wire."""
@@ -98,11 +102,11 @@ class World:
 
     # Markets.
 
-    def add(self, told):
-        market = Market(told)
-        market._books = {outcome: Book(self, market, outcome) for outcome in ('up', 'down')}
-        self.by_index[market._index] = self.by_id[market.id] = market
-        return market
+    def show(self, market):
+        """The strategy may know of a market from its open on."""
+        self.by_id[market.id] = market
+        if market._last is None:
+            self.open[market.id] = market
 
     def shut(self, market):
         """Trading has stopped: its book is as it was last."""

@@ -41,10 +41,8 @@ export class SnapshotDiff {
       if (book.levels[side][price] !== size) change(side, price, size);
     }
     for (const side of [Bid, Ask] as const) {
-      let gone: number[] | null = null;
-      for (const price of this.live[side])
-        if (this.seen[2 * price + side] !== stamp) (gone ??= []).push(price);
-      if (!gone) continue;
+      const gone: number[] = [];
+      for (const price of this.live[side]) if (this.seen[2 * price + side] !== stamp) gone.push(price);
       gone.sort((a, b) => (side === Bid ? b - a : a - b));
       for (const price of gone) change(side, price, 0);
     }

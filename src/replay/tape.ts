@@ -144,7 +144,8 @@ class TapeWriter {
       const down = rows.outcome[row]!;
       const side = (rows.side[row]! ^ down) as BookSide;
       this.level(side, down ? DOLLAR - rows.price[row]! : rows.price[row]!, rows.size[row]!, ts);
-    } else this.diff.apply(source.rows, row, this.book, (side, price, size) => this.level(side, price, size, ts));
+    } else
+      this.diff.apply(source.rows, row, this.book, (side, price, size) => this.level(side, price, size, ts));
     // By archive row: what a snapshot's levels cross while they change one by one is nobody's.
     if (this.book.bestBid >= this.book.bestAsk) this.crossed++;
   }

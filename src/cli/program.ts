@@ -1,0 +1,167 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+/** The command line: every command, option and help text. What a command does is loaded when it is called. */
+export const program = new Command('backtest')
+  .description('Backtests trading strategies for prediction markets on recorded ticks.')
+  .option('--debug', 'show where in this program an error came from')
+  .helpCommand(false)
+  .exitOverride()
+  .addHelpText(
+    'after',
+    `
+A first backtest, with data that comes along:
+  $ npm run demo
+
+One of your own:
+  $ npx backtest init my-strategy --language python
+  $ npx backtest check my-strategy
+  $ npx backtest run my-strategy --archive fixtures/archive/synthetic --days 1
+
+Exit codes: 0 done, 1 refused before anything ran, 2 the strategy failed, 3 not the strategy's fault
+(no Docker, a full disk, a damaged archive), 130 stopped with Ctrl-C.`,
+  );
+
+command('run <dir>', 'replay an archive into the strategy in DIR and write a report')
+  .option(
+    '--archive <folder>',
+    'the archive of recorded ticks: a folder, or an http(s) address; always needed',
+  )
+  .addOption(venue())
+  .addOption(assets())
+  .addOption(from())
+  .addOption(to())
+  .addOption(days())
+  .option('--out <folder>', 'where the report goes (default: out/ and the name of the strategy)')
+  .addOption(sandbox())
+  .option('--seed <n>', "the seed of the strategy's random numbers, instead of the manifest's", wholeNumber)
+  .option(
+    '--lockstep',
+    'hold every tick back until the strategy has answered the one before; slow, same result',
+  )
+  .option('--json', 'print the result as one JSON object')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  $ npx backtest run my-strategy --archive fixtures/archive/synthetic --days 1
+  $ npx backtest run my-strategy --archive ~/ticks --venue venue_b --assets BTC,ETH --from 2026-10-01 --to 2026-10-07
+  $ npx backtest run my-strategy --archive ~/ticks --days 7 --sandbox process --json > result.json
+
+A sweep writes one report for each cell, to OUT/cells/.`,
+  )
+  .action(async (dir, options, self) => {
+    demand(self, '--archive');
+    await (await import('./run.ts')).runCommand(dir, options);
+  });
+
+command(
+  'check <dir>',
+  'find mistakes in the strategy in DIR without running it, and say what a run would cover',
+)
+  .option('--archive <folder>', 'also look up which market-days of this archive a run would cover')
+  .addOption(venue())
+  .addOption(assets())
+  .addOption(from())
+  .addOption(to())
+  .addOption(days())
+  .option('--json', 'print the result as one JSON object')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  $ npx backtest check my-strategy
+  $ npx backtest check my-strategy --archive fixtures/archive/synthetic --days 2`,
+  )
+  .action(async (dir, options) => (await import('./check.ts')).checkCommand(dir, options));
+
+command('init <dir>', 'start a new strategy in DIR')
+  .addOption(
+    new Option('--language <language>', 'what to write it in; always needed').choices(['python', 'node']),
+  )
+  .addHelpText(
+    'after',
+    `
+Example:
+  $ npx backtest init my-strategy --language python`,
+  )
+  .action(async (dir, options, self) => {
+    demand(self, '--language');
+    await (await import('./start.ts')).start(dir, options);
+  });
+
+command('demo', 'run the example strategies over the data that comes along')
+  .addOption(sandbox())
+  .action(async (options) => (await import('./demo.ts')).demo(options));
+
+command('doctor', 'say what this machine has and lacks to run backtests, and how to mend it')
+  .option('--json', 'print the result as one JSON object')
+  .action(async (options) => (await import('./doctor.ts')).doctor(options));
+
+command('images', 'the container images that strategies run in')
+  .command('build')
+  .description('build them; takes some minutes the first time')
+  .action(async () => (await import('./images.ts')).buildAll());
+
+command('archive', 'archives of recorded ticks')
+  .command('index <dir>')
+  .description('write the index.json of each day folder in the archive at DIR, after its files have changed')
+  .addHelpText(
+    'after',
+    `
+The archive holds {venue}/{date}/ folders of files such as BTCUSD-book-5m-2026-10-14.csv.gz.
+
+Example:
+  $ npx backtest archive index ~/ticks`,
+  )
+  .action(async (dir) => (await import('./archive.ts')).indexFolder(dir));
+
+function command(name: string, description: string): Command {
+  const made = program.command(name).description(description);
+  return made.showHelpAfterError(`For an example: npx backtest ${made.name()} --help`);
+}
+
+/** Not commander's own way: that one would not tell a misspelt option from a missing one. */
+function demand(self: Command, flag: string): void {
+  if (self.getOptionValue(flag.slice(2)) === undefined) self.error(`error: ${flag} is missing`);
+}
+
+function venue(): Option {
+  return new Option('--venue <venue>', 'whose markets').choices(['venue_a', 'venue_b']).default('venue_a');
+}
+
+function assets(): Option {
+  const split = (text: string): string[] => text.split(',').map((asset) => asset.trim().toUpperCase());
+  return new Option('--assets <list>', 'such as BTC,ETH (default: all that the archive has)').argParser(
+    split,
+  );
+}
+
+function from(): Option {
+  return new Option('--from <day>', 'first UTC day, YYYY-MM-DD');
+}
+
+function to(): Option {
+  return new Option('--to <day>', 'last UTC day, YYYY-MM-DD');
+}
+
+function days(): Option {
+  return new Option('--days <n>', 'the newest N days instead')
+    .argParser(wholeNumber)
+    .conflicts(['from', 'to']);
+}
+
+function sandbox(): Option {
+  return new Option(
+    '--sandbox <kind>',
+    'docker: a locked-down container; process: no protection, for your own code only',
+  )
+    .choices(['docker', 'process'])
+    .default('docker');
+}
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (text.trim() === '' || !Number.isSafeInteger(number))
+    throw new InvalidArgumentError('Give a whole number.');
+  return number;
+}

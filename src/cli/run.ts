@@ -1,0 +1,135 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { LIMITS } from '../../contract/limits.ts';
+import type { Failure } from '../../contract/outcome.ts';
+import type { RunResult } from '../../contract/run.ts';
+import type { SourceFile } from '../../contract/source.ts';
+import { readSource } from '../check/read.ts';
+import { openArchive, openCache, openSandbox, type SandboxKind } from '../compose.ts';
+import { type Config, readConfig } from '../config.ts';
+import { summary } from '../report/summary.ts';
+import { run } from '../run/run.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { exitCode, messageOf, refusal } from './failure.ts';
+import { withSandbox } from './interrupt.ts';
+import { meter } from './progress.ts';
+import { type ScopeOptions, scopeOf } from './scope.ts';
+
+export interface RunOptions extends ScopeOptions {
+  readonly archive: string;
+  readonly out?: string;
+  readonly sandbox: SandboxKind;
+  readonly seed?: number;
+  readonly lockstep?: boolean;
+  readonly json?: boolean;
+}
+
+const EXIT: Record<RunResult['outcome'], number> = { completed: 0, rejected: 1, failed: 2, fault: 3 };
+
+/** `backtest run`. With `json`, stdout gets one RunResult whatever happens. */
+export async function runCommand(dir: string, options: RunOptions): Promise<void> {
+  try {
+    const result = await backtest(dir, options);
+    process.exitCode = EXIT[result.outcome];
+    if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+    else if (result.report !== null && result.archive !== null)
+      process.stdout.write(summary(result.report, result.archive));
+    else process.stderr.write(tell(result));
+  } catch (error) {
+    if (options.json) process.stdout.write(`${JSON.stringify(brokenOff(error))}\n`);
+    throw error;
+  }
+}
+
+/** One run with a progress display. `name` stands before the display where there are several. */
+export async function backtest(dir: string, options: RunOptions, name = ''): Promise<RunResult> {
+  const config = readConfig();
+  const scope = scopeOf(options);
+  const source = await readSource(dir, LIMITS);
+  return withSandbox(
+    () => sandboxOf(options.sandbox, config),
+    async (sandbox, signal) => {
+      const display = meter(config.draw && process.stderr.isTTY === true, name);
+      try {
+        return await run({
+          source,
+          archive: await openArchive(options.archive),
+          cache: await openCache(config),
+          scope,
+          sandbox,
+          limits: LIMITS,
+          lockstep: options.lockstep ?? false,
+          seed: options.seed ?? null,
+          concurrency: availableParallelism(),
+          out: options.out ?? join('out', nameOf(source.files)),
+          signal,
+          onProgress: display.show,
+        });
+      } finally {
+        display.stop();
+      }
+    },
+  );
+}
+
+async function sandboxOf(kind: SandboxKind, config: Config): Promise<Sandbox> {
+  try {
+    return await openSandbox(kind, config);
+  } catch (error) {
+    const ways =
+      'See what is missing: npx backtest doctor. Or run your own code unprotected: --sandbox process';
+    throw new Error(`${messageOf(error)}\n${ways}`, { cause: error });
+  }
+}
+
+/** The strategy's name, before anybody has checked the manifest; whatever is wrong with it `run` will say. */
+function nameOf(files: readonly SourceFile[]): string {
+  try {
+    const { name } = JSON.parse(files.find((file) => file.name === 'manifest.json')?.content ?? '');
+    return /^[a-z0-9-]{1,64}$/.test(name) ? name : 'strategy';
+  } catch {
+    return 'strategy';
+  }
+}
+
+/** Why there is no report. */
+export function tell({ outcome, rejection }: RunResult): string {
+  if (rejection === null) return `${outcome}\n`;
+  if (!('kind' in rejection)) return `${rejection.code}: ${rejection.detail}\n`;
+  return tellFailure(rejection);
+}
+
+/** What the author of a strategy needs to find the mistake. */
+function tellFailure({ kind, code, detail, place, traceback, last_logs }: Failure): string {
+  const where = [
+    ['hook', place.hook],
+    ['market', place.market],
+    ['time', place.ts_ms === null ? null : new Date(place.ts_ms).toISOString()],
+  ].filter(([, value]) => value !== null);
+  return [
+    `The strategy failed: ${kind.replaceAll('_', ' ')} (${code})`,
+    detail,
+    '',
+    ...where.map(([label, value]) => `  ${label!.padEnd(7)} ${value}`),
+    ...section('traceback', traceback.trimEnd()),
+    ...section('last logs', last_logs.join('\n')),
+    '',
+  ].join('\n');
+}
+
+const section = (title: string, text: string): string[] =>
+  text === '' ? [] : ['', `${title}:`, ...text.split('\n').map((line) => `  ${line}`)];
+
+/** The result of a run that an error ended. */
+function brokenOff(error: unknown): RunResult {
+  return {
+    outcome: exitCode(error) === 1 ? 'rejected' : 'fault',
+    report: null,
+    archive: null,
+    ticks: 0,
+    wall_ms: 0,
+    replay_ms: 0,
+    stage_ms: 0,
+    rejection: refusal(error),
+  };
+}

@@ -45,7 +45,7 @@ export async function prepare(
   limits: Limits,
   seed: number | null,
 ): Promise<Prepared> {
-  const checked = check(source.files, { limits, series: [...source.series.keys()] });
+  const checked = await check(source.files, { limits, series: [...source.series.keys()] });
   const manifest = seed === null ? checked.manifest : { ...checked.manifest, seed };
   const cells = cellCount(manifest.sweep);
   const { quote, marketDays } = await resolveScope(archive, scope, manifest.intervals, manifest.mode, cells);
@@ -55,7 +55,7 @@ export async function prepare(
     manifest,
     manifestText: source.files.find((file) => file.name === 'manifest.json')!.content,
     files: source.files.filter((file) => file.name !== 'manifest.json').map(stripped),
-    series: await readSeries(manifest, source.series),
+    series: await readSeries(manifest, source.series, limits),
     venue: quote.venue,
     quote,
     marketDays,
@@ -88,12 +88,16 @@ function mergeNeeds(needs: readonly Need[]): Need[] {
   return [...merged.values()];
 }
 
-async function readSeries(manifest: Manifest, paths: ReadonlyMap<string, string>): Promise<Prepared['series']> {
+async function readSeries(
+  manifest: Manifest,
+  paths: ReadonlyMap<string, string>,
+  limits: Limits,
+): Promise<Prepared['series']> {
   return Promise.all(
     manifest.series.map(async ({ name, file, lag_ms }) => {
       const path = paths.get(file);
       if (!path) throw new Rejection('E_SERIES', `${file}: the manifest names it and the folder lacks it`);
-      const { columns, ts, values } = checkSeries(file, await readFile(path));
+      const { columns, ts, values } = checkSeries(file, await readFile(path), limits);
       return { name, columns, rows: { length: ts.length, ts_ms: ts, at_ms: ts.map((ms) => ms + lag_ms), columns: values } };
     }),
   );

@@ -33,7 +33,9 @@ export class Segment {
   readonly venue: Venue;
   readonly stream: Stream;
   now: number;
+  private readonly start: number;
   private promise: number;
+  /** Rows up to here have been sent. */
   private through: number;
   /** Rows up to here are done, as the box acknowledged. */
   private done: number;
@@ -46,15 +48,16 @@ export class Segment {
   constructor(plan: SegmentPlan, limits: Limits, lockstep: boolean, send: SendBulk) {
     this.venue = new Venue({ ...plan.venue, limits });
     this.stream = new Stream(plan.stream);
-    this.now = plan.wire.start_ms;
+    this.start = plan.wire.start_ms;
+    this.now = this.start;
     this.promise = this.now;
-    this.through = this.now;
+    this.through = Number.NEGATIVE_INFINITY;
     this.done = this.now;
     this.limits = limits;
     this.lockstep = lockstep;
     this.send = send;
     send(Bulk.segment, Buffer.from(JSON.stringify(plan.wire)));
-    if (lockstep) this.step(this.now);
+    if (lockstep) this.stepTo(this.now);
     else this.pump();
   }
 
@@ -66,8 +69,10 @@ export class Segment {
   /** The box says where it is. */
   at(now: number): void {
     if (!(now >= this.now)) throw new ProtocolViolation(`time went backwards, from ${this.now} to ${now}`);
-    if (!(now <= this.promise && now <= this.through))
-      throw new ProtocolViolation(`time ${now} is beyond what was promised, ${Math.min(this.promise, this.through)}`);
+    // on_start runs at the segment's start, whatever rows of before are still on their way.
+    const shown = Math.max(this.through, this.start);
+    if (!(now <= this.promise && now <= shown))
+      throw new ProtocolViolation(`time ${now} is beyond what was promised, ${Math.min(this.promise, shown)}`);
     this.now = now;
   }
 
@@ -85,7 +90,7 @@ export class Segment {
     // In lock-step nothing is promised beyond the next row, and that row leaves with the promise.
     const answer = this.venue.advance(this.now, asked, this.lockstep ? this.stream.nextMs : undefined);
     this.promise = answer.promise;
-    if (this.lockstep && this.through < this.promise) this.step(this.promise);
+    if (this.lockstep) this.stepTo(this.promise);
     return answer;
   }
 
@@ -97,6 +102,10 @@ export class Segment {
       if (this.inFlight >= prefetch_bytes || this.through >= until) return;
       this.step(until);
     }
+  }
+
+  private stepTo(until: number): void {
+    while (this.through < until) this.step(until);
   }
 
   private step(until: number): void {

@@ -1,7 +1,7 @@
 import type { Dataset } from '../../contract/index.ts';
 import { headers, orderByTime } from './columns.ts';
-import { cursorOver, NEWLINE } from './csv.ts';
-import { deltaTable } from './delta.ts';
+import { type Cursor, cursorOver, NEWLINE } from './csv.ts';
+import { deltaTable, printTable } from './delta.ts';
 import { countUnreadable, noDirt } from './dirt.ts';
 import { feedTable } from './feed.ts';
 import { inflate, lineBlocks } from './inflate.ts';
@@ -65,9 +65,9 @@ function newTable(dataset: Dataset, capacity: number, dirt: Dirt): Table<RowsOf[
     case 'best_bid_ask':
       return quoteTable(capacity);
     case 'price_change':
-      return deltaTable(capacity, 2);
+      return deltaTable(capacity);
     case 'last_trade_price':
-      return deltaTable(capacity, 0);
+      return printTable(capacity);
     case 'tick_size_change':
       return tickSizeTable(capacity);
     case 'markets':
@@ -106,17 +106,18 @@ function newReader(table: Table<unknown>, header: string, dirt: Dirt, capacity: 
   };
 }
 
-/** Reads a block of whole lines into the table. ns per row of price_change: see test/bench/archive.ts. */
+/** Reads a block of whole lines into the table. */
 function readBlock(block: Buffer, reader: Reader): void {
   const { table, dirt } = reader;
   const cursor = cursorOver(block);
   while (cursor.at < block.length) {
-    const start = cursor.at;
-    const n = reader.length;
-    if (n === reader.capacity) {
-      reader.capacity = Math.max(1024, n * 2);
+    if (reader.length === reader.capacity) {
+      reader.capacity = Math.max(1024, reader.length * 2);
       table.grow(reader.capacity);
     }
+    if (table.run && readRun(block, cursor, reader)) continue;
+    const start = cursor.at;
+    const n = reader.length;
     cursor.bad = 0;
     cursor.off_grid = 0;
     table.row(cursor, n);
@@ -147,6 +148,18 @@ function readBlock(block: Buffer, reader: Reader): void {
     reader.aboveStart = start;
     reader.aboveEnd = cursor.at;
   }
+}
+
+/** Reads as many lines as `run` will; false if that is none. */
+function readRun(block: Buffer, cursor: Cursor, reader: Reader): boolean {
+  const length = reader.table.run!(cursor, reader.length, reader.capacity);
+  if (length === reader.length) return false;
+  reader.lines += length - reader.length;
+  reader.length = length;
+  reader.aboveBytes = block;
+  reader.aboveStart = block.lastIndexOf(NEWLINE, cursor.at - 2) + 1;
+  reader.aboveEnd = cursor.at;
+  return true;
 }
 
 /** Whether a line has the same bytes as the line above; where one differs, it is near the end. */

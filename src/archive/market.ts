@@ -19,7 +19,7 @@ interface Spelling {
 }
 
 /** The markets seen so far, in order of their coming. */
-interface Names {
+export interface Names {
   readonly texts: string[];
   readonly spellings: Spelling[];
   readonly index: Map<string, number>;
@@ -27,7 +27,7 @@ interface Names {
   last: number;
 }
 
-const LONGEST_NAME = 256;
+export const LONGEST_NAME = 256;
 /** How many markets of one file trade at the same time, about. */
 const LIVE = 6;
 
@@ -72,27 +72,29 @@ export function readMarketHead(cursor: Cursor, head: Head, n: number): void {
   head.market[n] = readMarket(cursor, head.names, 3);
 }
 
-/** A name is nearly always one of the last few: they are compared before a string is made. */
 function readMarket(cursor: Cursor, names: Names, field: number): number {
   if (cursor.bad !== 0) return 0;
-  const { spellings, last } = names;
-  const count = spellings.length;
-  if (last < count && stepOver(cursor, spellings[last])) return last;
-  for (let i = count - 1; i >= 0 && i >= count - LIVE; i--) {
-    if (!stepOver(cursor, spellings[i])) continue;
-    names.last = i;
-    return i;
-  }
-  return lookUp(cursor, names, field);
+  const found = findMarket(cursor.view, cursor.at, names);
+  if (found < 0) return lookUp(cursor, names, field);
+  cursor.at += names.spellings[found].bytes;
+  names.last = found;
+  return found;
 }
 
-/** Moves the cursor behind the name if it stands there. Names differ at their ends, so it looks there first. */
-function stepOver(cursor: Cursor, { bytes, words }: Spelling): boolean {
-  const { view, at } = cursor;
-  if (words.length === 0 || at + bytes > view.byteLength) return false;
-  if (view.getInt32(at + bytes - 4, true) !== words[words.length - 1]) return false;
-  for (let i = 0; i < words.length - 1; i++) if (view.getInt32(at + 4 * i, true) !== words[i]) return false;
-  cursor.at = at + bytes;
+/** The market whose name stands at `at`: nearly always one of the last few, which takes no string to see. Else -1. */
+export function findMarket(view: DataView, at: number, { spellings, last }: Names): number {
+  const count = spellings.length;
+  if (last < count && standsAt(view, at, spellings[last])) return last;
+  for (let i = count - 1; i >= 0 && i >= count - LIVE; i--) if (standsAt(view, at, spellings[i])) return i;
+  return -1;
+}
+
+/** Names differ at their ends, so it looks there first. */
+function standsAt(view: DataView, at: number, { bytes, words }: Spelling): boolean {
+  const last = words.length - 1;
+  if (last < 0 || at + bytes > view.byteLength) return false;
+  if (view.getInt32(at + bytes - 4, true) !== words[last]) return false;
+  for (let i = 0; i < last; i++) if (view.getInt32(at + 4 * i, true) !== words[i]) return false;
   return true;
 }
 

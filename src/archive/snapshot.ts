@@ -1,3 +1,4 @@
+import { cleanPrice, cleanSize } from './clean.ts';
 import { grown, taken } from './columns.ts';
 import { COMMA, type Cursor, NEWLINE, readOfferPrice, readSize } from './csv.ts';
 import { growHead, headRows, newHead, readHead, readMarketHead } from './market.ts';
@@ -58,21 +59,49 @@ export function snapshotTable(capacity: number, dirt: Dirt, bothOutcomes: boolea
 
 /** Reads `price:size price:size ...` to the delimiter and returns where the levels now end. */
 function readLevels(cursor: Cursor, levels: Levels, from: number, field: number, delimiter: number): number {
-  let at = from;
-  if (cursor.bad !== 0) return at;
-  if (cursor.bytes[cursor.at] === delimiter) {
+  if (cursor.bad !== 0) return from;
+  const { bytes } = cursor;
+  if (bytes[cursor.at] === delimiter) {
     cursor.at++;
-    return at;
+    return from;
   }
+  let to = from;
   do {
-    const { off_grid } = cursor;
-    if (at === levels.price.length) growLevels(levels, at);
-    levels.price[at] = readOfferPrice(cursor, field, COLON);
-    readSize(cursor, field, delimiter, SPACE, levels.size, at);
-    if (cursor.bad !== 0) return from;
-    if (cursor.off_grid === off_grid) at++;
-  } while (cursor.bytes[cursor.at - 1] !== delimiter);
-  return at;
+    if (to === levels.price.length) growLevels(levels, to);
+    const reached = readCleanLevels(cursor, levels, to, delimiter);
+    if (reached > to) {
+      to = reached;
+    } else {
+      const { off_grid } = cursor;
+      levels.price[to] = readOfferPrice(cursor, field, COLON);
+      readSize(cursor, field, delimiter, SPACE, levels.size, to);
+      if (cursor.bad !== 0) return from;
+      if (cursor.off_grid === off_grid) to++;
+    }
+  } while (bytes[cursor.at - 1] !== delimiter);
+  return to;
+}
+
+/**
+ * Reads levels up to the delimiter, the first odd one or the end of the columns, and returns where the levels now end.
+ * The cursor then stands behind the last one. Here a book day spends its time: some 25 ns a level.
+ */
+function readCleanLevels(cursor: Cursor, levels: Levels, from: number, delimiter: number): number {
+  const { bytes } = cursor;
+  const { price, size } = levels;
+  let { at } = cursor;
+  let to = from;
+  while (to < price.length) {
+    const middle = cleanPrice(bytes, at, COLON, price, to);
+    if (middle < 0) break;
+    const end = cleanSize(bytes, middle, delimiter, SPACE, size, to);
+    if (end < 0) break;
+    at = end;
+    to++;
+    if (bytes[at - 1] === delimiter) break;
+  }
+  cursor.at = at;
+  return to;
 }
 
 function growLevels(levels: Levels, used: number): void {

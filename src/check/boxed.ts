@@ -18,11 +18,15 @@ export const pythonLibrary: ReadonlySet<string> = new Set(
   zipimport zlib zoneinfo`.split(/\s+/),
 );
 
-/** What the Python box has beside it. */
-export const pythonPackages = ['numpy', 'pandas', 'scipy', 'pyarrow'] as const;
-
-/** What those bring along. */
-export const pythonCompanions: ReadonlySet<string> = new Set(['dateutil', 'pytz']);
+/** What the Python box has beside it: four packages and what they bring along. */
+export const pythonPackages: ReadonlySet<string> = new Set([
+  'numpy',
+  'pandas',
+  'scipy',
+  'pyarrow',
+  'dateutil',
+  'pytz',
+]);
 
 /** The standard library of Node 24. */
 export const nodeLibrary: ReadonlySet<string> = new Set(

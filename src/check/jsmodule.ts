@@ -24,7 +24,7 @@ export function readModule(file: SourceFile, program: Program, resolve: Resolve)
   const read = (node: Statement): void => {
     switch (node.type) {
       case 'ClassDeclaration':
-        if (node.id !== null) set(node.id.name, { kind: 'class', class: readClass(node, file) });
+        if (node.id !== null) set(node.id.name, { kind: 'class', class: readClass(node) });
         return;
       case 'FunctionDeclaration':
         if (node.id !== null) set(node.id.name, { kind: 'function', at: node.id.start });
@@ -33,7 +33,7 @@ export function readModule(file: SourceFile, program: Program, resolve: Resolve)
         for (const { id, init } of node.declarations) {
           const wanted = requiredOf(init);
           if (id.type === 'Identifier')
-            set(id.name, wanted !== null ? taken(wanted, null) : valueOf(init, file, id.name));
+            set(id.name, wanted !== null ? taken(wanted, null) : assigned(init, id.name));
           else if (id.type === 'ObjectPattern' && wanted !== null) {
             for (const one of id.properties) {
               if (one.type !== 'Property' || one.value.type !== 'Identifier') continue;
@@ -66,7 +66,7 @@ export function readModule(file: SourceFile, program: Program, resolve: Resolve)
         }
         return;
       case 'ExportDefaultDeclaration':
-        set(exported('default'), defaultOf(node.declaration, file));
+        set(exported('default'), defaultOf(node.declaration));
         return;
       case 'ExportAllDeclaration': {
         const origin = resolve(node.source.value);
@@ -111,24 +111,24 @@ function commonExport(
   if (target === null) return;
   const path = target[0] === 'module' ? target.slice(1) : target;
   if (path[0] !== 'exports') return;
-  if (path.length === 2) set(exported(path[1]!), valueOf(node.right, file, path[1]!));
+  if (path.length === 2) set(exported(path[1]!), assigned(node.right, path[1]!));
   if (path.length !== 1) return;
-  set(exported('default'), valueOf(node.right, file, 'default'));
+  set(exported('default'), assigned(node.right, 'default'));
   if (node.right.type !== 'ObjectExpression') return;
   for (const one of node.right.properties) {
     const name = one.type === 'Property' ? keyOf(one.key, one.computed) : null;
-    if (one.type === 'Property' && name !== null) set(exported(name), valueOf(one.value, file, name));
+    if (one.type === 'Property' && name !== null) set(exported(name), assigned(one.value, name));
   }
 }
 
-function defaultOf(node: Node, file: SourceFile): Binding {
-  if (node.type === 'ClassDeclaration') return { kind: 'class', class: readClass(node, file) };
+function defaultOf(node: Node): Binding {
+  if (node.type === 'ClassDeclaration') return { kind: 'class', class: readClass(node) };
   if (node.type === 'FunctionDeclaration') return { kind: 'function', at: node.start };
-  return valueOf(node, file, 'default');
+  return assigned(node, 'default');
 }
 
-function valueOf(node: Node | null, file: SourceFile, name: string): Binding {
-  if (node?.type === 'ClassExpression') return { kind: 'class', class: { ...readClass(node, file), name } };
+function assigned(node: Node | null, name: string): Binding {
+  if (node?.type === 'ClassExpression') return { kind: 'class', class: { ...readClass(node), name } };
   if (node?.type === 'ArrowFunctionExpression' || node?.type === 'FunctionExpression')
     return { kind: 'function', at: node.start };
   const path = node === null ? null : dotted(node);
@@ -162,28 +162,26 @@ function keyOf(key: Node, computed: boolean): string | null {
   return key.type === 'Identifier' && !computed ? key.name : null;
 }
 
-function readClass(node: ClassNode, file: SourceFile): Class {
-  const body = file.content.slice(node.body.start, node.body.end);
+function readClass(node: ClassNode): Class {
   return {
     name: node.id?.name ?? 'default',
     at: node.id?.start ?? node.start,
     methods: node.body.body.flatMap(readMember),
     bases: node.superClass === null ? [] : [dotted(node.superClass)],
-    open: /\bthis\s*(\.\s*on[A-Z]|\[)/.test(body),
+    open: false,
   };
 }
 
 function readMember(node: Node): Method[] {
   if (node.type !== 'MethodDefinition' && node.type !== 'PropertyDefinition') return [];
   const name = keyOf(node.key, node.computed);
-  if (name === null || node.value === null) return [];
   const { value } = node;
-  if ((value.type as string) === 'TSEmptyBodyFunctionExpression') return [];
+  if (name === null || (value?.type !== 'FunctionExpression' && value?.type !== 'ArrowFunctionExpression'))
+    return [];
   const method = { name, at: node.key.start, takes: null };
   if (node.static) return [{ ...method, flaw: 'is static, and a hook is called on an instance' }];
-  if (node.type === 'MethodDefinition' && node.kind !== 'method') return [{ ...method, flaw: null }];
-  if (value.type !== 'FunctionExpression' && value.type !== 'ArrowFunctionExpression')
-    return [{ ...method, flaw: null }];
+  if (!('kind' in node)) return [{ ...method, flaw: 'is a field, and a hook must be a method' }];
+  if (node.kind !== 'method') return [{ ...method, flaw: 'is an accessor, and a hook must be a method' }];
   if (value.async) return [{ ...method, flaw: 'is async, and nobody would await it' }];
   if (value.generator) return [{ ...method, flaw: 'is a generator, and nothing in it would run' }];
   const params = value.params.filter((one) => !(one.type === 'Identifier' && one.name === 'this'));

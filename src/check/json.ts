@@ -17,7 +17,7 @@ export class JsonFlaw extends Error {
 
 const MAX_DEPTH = 32;
 const SPACE = /[ \t\r\n]*/y;
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const STRING = /"(?:[^"\\\r\n]|\\.)*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /[A-Za-z]+/y;
 const words = new Map<string, unknown>([
@@ -46,9 +46,13 @@ export function parseJson(text: string): Located {
   };
 
   const string = (): string => {
-    const found = match(STRING);
-    if (found === null) return fail('this text has no end, or holds a line break or an unknown escape.');
-    return JSON.parse(found) as string;
+    const start = at;
+    try {
+      return JSON.parse(match(STRING) ?? '') as string;
+    } catch {
+      at = start;
+      return fail('this text has no end, or holds a tab or an unknown escape.');
+    }
   };
 
   const member = (path: readonly PropertyKey[], target: Record<string, unknown>): void => {

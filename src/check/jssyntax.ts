@@ -18,21 +18,17 @@ export interface Import {
  */
 export function parseSource({ name, content }: SourceFile): { program: Program; imports: Import[] } {
   const common = name.endsWith('.cjs');
-  const result = parseSync(name, content, {
-    lang: /\.m?ts$/.test(name) ? 'ts' : 'js',
-    sourceType: common ? 'commonjs' : 'module',
-    showSemanticErrors: true,
-    preserveParens: false,
-  });
-  const start = (error: (typeof result.errors)[number]): number => error.labels[0]?.start ?? 0;
-  const [first] = result.errors
-    .filter(({ severity }) => severity === 'Error')
-    .sort((a, b) => start(a) - start(b));
-  if (first !== undefined)
-    throw syntax(name, content, start(first), [first.message, first.helpMessage].filter(Boolean).join('. '));
+  const typed = /\.m?ts$/.test(name);
+  const { program, errors } = parse(name, content, typed ? 'ts' : 'js');
+  if (errors.length > 0) {
+    const { at, message } = errors[0]!;
+    const hint = `this is TypeScript; name the file ${name.replace(/\.[cm]?js$/, '.ts')}.`;
+    const mistyped = !typed && parse(name, content, 'ts').errors.length === 0;
+    throw syntax(name, content, at, mistyped ? hint : message);
+  }
   const imports: Import[] = [];
   const flaws: { at: number; message: string }[] = [];
-  walk(result.program, (node, guarded) => {
+  walk(program, (node, guarded) => {
     const message = notStrippable(node);
     if (message !== null) flaws.push({ at: node.start, message });
     const specifier = specifierOf(node, common);
@@ -40,7 +36,29 @@ export function parseSource({ name, content }: SourceFile): { program: Program; 
   });
   const flaw = flaws.sort((a, b) => a.at - b.at)[0];
   if (flaw !== undefined) throw syntax(name, content, flaw.at, flaw.message);
-  return { program: result.program, imports: imports.sort((a, b) => a.at - b.at) };
+  return { program, imports: imports.sort((a, b) => a.at - b.at) };
+}
+
+interface Parsed {
+  readonly program: Program;
+  readonly errors: readonly { readonly at: number; readonly message: string }[];
+}
+
+function parse(name: string, content: string, lang: 'js' | 'ts'): Parsed {
+  const sourceType = name.endsWith('.cjs') ? 'commonjs' : 'module';
+  const result = parseSync(name, content, {
+    lang,
+    sourceType,
+    showSemanticErrors: true,
+    preserveParens: false,
+  });
+  const errors = result.errors
+    .filter(({ severity }) => severity === 'Error')
+    .map(({ labels, message, helpMessage }) => ({
+      at: labels[0]?.start ?? 0,
+      message: [message, helpMessage].filter(Boolean).join('. '),
+    }));
+  return { program: result.program, errors: errors.sort((a, b) => a.at - b.at) };
 }
 
 const syntax = (name: string, content: string, at: number, message: string): Rejection =>

@@ -1,6 +1,7 @@
 import { Rejection } from '../../contract/rejection.ts';
 import type { SourceFile } from '../../contract/source.ts';
-import type { Line, Token } from './pylex.ts';
+import type { Line } from './pylex.ts';
+import type { Token } from './pytoken.ts';
 import { place } from './text.ts';
 
 /** A statement. A compound one has a head, up to its colon, and a body; `body` is null for a simple one. */

@@ -2,7 +2,8 @@ import { parser } from '@lezer/python';
 import { Rejection } from '../../contract/rejection.ts';
 import type { SourceFile } from '../../contract/source.ts';
 import type { Statement } from './pyblocks.ts';
-import type { Line, Token } from './pylex.ts';
+import type { Line } from './pylex.ts';
+import type { Token } from './pytoken.ts';
 import { place, shown } from './text.ts';
 
 const MANY_TOKENS = 500;
@@ -18,28 +19,22 @@ export function checkGrammar(
   blocks: readonly Statement[],
 ): void {
   const { text, tokens } = familiar(lines, blocks);
-  const fail = (offset: number, message: string): never => {
+  const fail = (offset: number, message: string): void => {
     throw new Rejection('E_SYNTAX', `${place(name, content, offset)}: ${message}`);
   };
   const cursor = parser.parse(text).cursor();
   do {
-    const wanted = cursor.type.isError || cursor.name === 'PrintStatement';
-    if (!wanted) continue;
+    if (!cursor.type.isError && cursor.name !== 'PrintStatement') continue;
     const token = tokenAt(tokens, cursor.from);
+    const offset = token?.from ?? content.trimEnd().length;
     // The parser gives up on expressions of hundreds of operands, which Python takes.
-    if (
-      lines.some(
-        ({ tokens: own }) => own.length > MANY_TOKENS && (token === undefined || own[0]!.from <= token.from),
-      )
-    )
-      return;
-    if (token === undefined)
-      return fail(content.trimEnd().length, 'the file ends in the middle of a statement.');
-    if (cursor.type.isError)
-      fail(token.from, `invalid syntax at ${shown(content.slice(token.from, token.to))}.`);
-    if (/^print\s+["'\w]/.test(content.slice(token.from, token.from + 80))) {
-      fail(token.from, 'print is a function; write print(...).');
-    }
+    const line = lines.findLast(({ tokens: own }) => own[0]!.from <= offset);
+    if (line !== undefined && line.tokens.length > MANY_TOKENS) return;
+    if (token === undefined) fail(offset, 'the file ends in the middle of a statement.');
+    else if (cursor.type.isError)
+      fail(offset, `invalid syntax at ${shown(content.slice(offset, token.to))}.`);
+    else if (/^print\s+["'\w]/.test(content.slice(offset, offset + 80)))
+      fail(offset, 'print is a function; write print(...).');
   } while (cursor.next());
 }
 

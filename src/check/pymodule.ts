@@ -2,7 +2,7 @@ import type { SourceFile } from '../../contract/source.ts';
 import type { Binding, Class, Method, Module } from './module.ts';
 import { cut, type Statement } from './pyblocks.ts';
 import { group } from './pygrammar.ts';
-import type { Token } from './pylex.ts';
+import type { Token } from './pytoken.ts';
 
 /** One module that a Python file imports. */
 export interface Import {
@@ -17,8 +17,8 @@ export interface Import {
   readonly optional: boolean;
 }
 
-/** Where an import of a file leads: a file of the strategy, one of its folders, outside, or nowhere. */
-export type Resolve = (path: readonly string[], level: number) => { readonly file: string | null };
+/** The file of the strategy that a module leads to, `level` dots before its path; null where there is none. */
+export type Resolve = (path: readonly string[], level: number) => string | null;
 
 const words = (tokens: readonly Token[]): string[] =>
   tokens.filter(({ kind }) => kind === 'name').map(({ text }) => text);
@@ -42,8 +42,9 @@ export function importsOf(statements: readonly Statement[], optional = false): I
 
 /** Whether a `try` has an `except` that an ImportError reaches. */
 function survivesImportError(statements: readonly Statement[], start: number): boolean {
-  for (let i = start + 1; statements[i]?.head[0]!.text === 'except'; i++) {
-    const caught = words(statements[i]!.head.slice(1));
+  for (const { head } of statements.slice(start + 1)) {
+    if (head[0]!.text !== 'except') return false;
+    const caught = words(head.slice(1));
     if (caught.length === 0) return true;
     if (caught.some((name) => /^(ImportError|ModuleNotFoundError|Exception|BaseException)$/.test(name)))
       return true;
@@ -96,9 +97,9 @@ export function readModule(file: SourceFile, statements: readonly Statement[], r
   const from = (head: readonly Token[]): void => {
     const [one] = readImport(head, false);
     if (one === undefined) return;
-    const { file: origin } = resolve(one.path, one.level);
+    const origin = resolve(one.path, one.level);
     for (const [name, given] of taken(head.slice(head.findIndex(({ text }) => text === 'import') + 1))) {
-      const { file: whole } = resolve([...one.path, name], one.level);
+      const whole = resolve([...one.path, name], one.level);
       if (name === '*') {
         if (origin !== null) stars.push(origin);
       } else if (whole !== null) bindings.set(given, { kind: 'import', file: whole, name: null });
@@ -110,7 +111,7 @@ export function readModule(file: SourceFile, statements: readonly Statement[], r
     for (const [i, { head, body }] of inner.entries()) {
       const [word, second, third] = head;
       if (word!.text === 'class' && body !== null) {
-        const decorated = inner[i - 1]?.head[0]!.text === '@';
+        const decorated = i > 0 && inner[i - 1]!.head[0]!.text === '@';
         bindings.set(second!.text, { kind: 'class', class: readClass(head, body, decorated) });
       } else if (word!.text === 'def' || (word!.text === 'async' && second?.text === 'def')) {
         const name = word!.text === 'def' ? second : third;
@@ -120,7 +121,7 @@ export function readModule(file: SourceFile, statements: readonly Statement[], r
         for (const piece of cut(head.slice(1), ',')) {
           const as = piece.findIndex(({ text }) => text === 'as');
           const path = words(as < 0 ? piece : piece.slice(0, as));
-          const { file: whole } = resolve(path, 0);
+          const whole = resolve(path, 0);
           const given = as < 0 ? path[0]! : piece.at(-1)!.text;
           const found: Binding =
             whole === null ? { kind: 'outside' } : { kind: 'import', file: whole, name: null };
@@ -186,8 +187,12 @@ function methodsIn(body: readonly Statement[]): Method[] {
       ];
     }
     if (inner !== null) return word!.text === 'class' ? [] : methodsIn(inner);
-    const targets = cut(head, '=').slice(0, -1);
-    return targets
+    // A function under another name, or made by an expression, is a method too; what it takes is not known.
+    const pieces = cut(head, '=');
+    const value = pieces.at(-1)![0]!;
+    if (value.kind !== 'name' || /^(True|False|None|not|await)$/.test(value.text)) return [];
+    return pieces
+      .slice(0, -1)
       .filter((target) => target.length === 1 || target[1]!.text === ':')
       .map(([name]) => ({ name: name!.text, at: name!.from, flaw: null, takes: null }));
   });

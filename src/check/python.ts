@@ -1,14 +1,14 @@
 import type { Manifest } from '../../contract/manifest.ts';
 import { Rejection } from '../../contract/rejection.ts';
 import type { SourceFile } from '../../contract/source.ts';
-import { pythonCompanions, pythonLibrary, pythonPackages } from './boxed.ts';
+import { pythonLibrary, pythonPackages } from './boxed.ts';
 import type { Module } from './module.ts';
 import { readBlocks } from './pyblocks.ts';
 import { checkGrammar } from './pygrammar.ts';
 import { lexPython } from './pylex.ts';
 import { type Import, importsOf, readModule } from './pymodule.ts';
 import { checkStrategy, type Dialect } from './strategy.ts';
-import { didYouMean, orList, place } from './text.ts';
+import { didYouMean, place } from './text.ts';
 
 const dialect: Dialect = {
   entries: ['Strategy'],
@@ -27,84 +27,82 @@ export function checkPython(
   manifest: Manifest,
 ): { hooks: string[]; imports: string[] } {
   const sources = files.filter(({ name }) => name.endsWith('.py'));
-  const names = new Set(sources.map(({ name }) => name));
+  const names = sources.map(({ name }) => name);
+  const home = folderOf(manifest.entry);
   const modules = new Map<string, Module>();
   const imports: { file: SourceFile; one: Import }[] = [];
   for (const file of sources) {
     const lines = lexPython(file);
     const blocks = readBlocks(file, lines);
     checkGrammar(file, lines, blocks);
-    const resolve = (path: readonly string[], level: number) => ({
-      file: fileOf(path, level, file.name, names),
-    });
+    const resolve = (path: readonly string[], level: number): string | null =>
+      fileOf(path, level === 0 ? [home, ''] : [folderOf(file.name)], names);
     modules.set(file.name, readModule(file, blocks, resolve));
     imports.push(...importsOf(blocks).map((one) => ({ file, one })));
   }
   const hooks = checkStrategy(modules, manifest, dialect);
-  const outside = imports.flatMap(({ file, one }) => checkImport(file, one, names) ?? []);
+  const outside = imports.flatMap(({ file, one }) => checkImport(file, one, home, names) ?? []);
   return { hooks, imports: [...new Set(outside)].sort() };
 }
 
-/** The file of the strategy that a module's name leads to; null where there is none. */
+/** The folder of a file with its slash; empty for the strategy's own. */
+const folderOf = (name: string): string => name.slice(0, name.indexOf('/') + 1);
+
+/** The file that a module's name leads to from the first of some folders that has it; null where none does. */
 function fileOf(
   path: readonly string[],
-  level: number,
-  from: string,
-  names: ReadonlySet<string>,
+  folders: readonly string[],
+  names: readonly string[],
 ): string | null {
-  const folder = level === 0 ? [] : from.split('/').slice(0, -1);
-  const stem = [...folder, ...path].join('/');
-  return [`${stem}.py`, `${stem}/__init__.py`].find((name) => names.has(name)) ?? null;
+  const stems = folders.map((folder) => `${folder}${path.join('/')}`);
+  return (
+    stems.flatMap((stem) => [`${stem}/__init__.py`, `${stem}.py`]).find((name) => names.includes(name)) ??
+    null
+  );
 }
 
 /** The first name of a module from outside, or null for one of the strategy's own. */
-function checkImport(file: SourceFile, one: Import, names: ReadonlySet<string>): string | null {
+function checkImport(file: SourceFile, one: Import, home: string, names: readonly string[]): string | null {
   const { path, level, optional } = one;
   const fail = (message: string): null => {
     if (optional) return null;
     throw new Rejection('E_IMPORT', `${place(file.name, file.content, one.at)}: ${message}`);
   };
-  const written = `${'.'.repeat(level)}${path.join('.')}`;
-  const folder = file.name.includes('/') ? file.name.split('/')[0]! : null;
-  if (level > 0) {
-    if (folder === null || level > 1) {
-      const plain =
-        one.path.length > 0 ? `from ${path.join('.')} import ...` : `import ${one.names?.join(', ')}`;
-      return fail(`a relative import leads out of the strategy; write ${plain}`);
-    }
-    return checkOwn([folder, ...path], written, one, names, fail);
+  const folder = folderOf(file.name);
+  const first = path[0];
+  if (level > 1 || (level === 1 && folder === '')) {
+    const plain =
+      first === undefined ? `import ${one.names?.join(', ')}` : `from ${path.join('.')} import ...`;
+    return fail(`a relative import leads out of the strategy; write ${plain}`);
   }
-  const first = path[0]!;
-  if (isOwn(first, names)) return checkOwn(path, written, one, names, fail);
-  if (pythonLibrary.has(first) || first.startsWith('_')) return first;
-  if ((pythonPackages as readonly string[]).includes(first) || pythonCompanions.has(first)) return first;
-  if (folder !== null && names.has(`${folder}/${first}.py`))
+  if (level === 1) return checkOwn(one, [folder], names, fail);
+  const isOwn = [home, ''].some((root) =>
+    names.some((name) => name === `${root}${first}.py` || name.startsWith(`${root}${first}/`)),
+  );
+  if (isOwn) return checkOwn(one, [home, ''], names, fail);
+  if (pythonLibrary.has(first!) || pythonPackages.has(first!) || first!.startsWith('_')) return first!;
+  if (names.includes(`${folder}${first}.py`))
     return fail(`${first} lies in the same folder; write from . import ${first}`);
-  const own = [...names].map((name) => name.replace(/\.py$/, '').split('/')[0]!);
-  const hint = didYouMean(first, [...pythonPackages, ...own, ...pythonLibrary]);
+  const own = names.map((name) => name.split('/')[0]!.replace(/\.py$/, ''));
+  const hint = didYouMean(first!, [...pythonPackages, ...own, ...pythonLibrary]);
   return fail(
-    `there is no module ${first}.${hint} A strategy has its own files, the standard library of Python 3.14, ${orList(pythonPackages, 'and')}.`,
+    `there is no module ${first}.${hint} A strategy has its own files, the standard library of Python 3.14, numpy, pandas, scipy and pyarrow.`,
   );
 }
 
-const isOwn = (first: string, names: ReadonlySet<string>): boolean =>
-  names.has(`${first}.py`) || [...names].some((name) => name.startsWith(`${first}/`));
-
 /** Refuses an import of a file of the strategy that is not there. */
 function checkOwn(
-  path: readonly string[],
-  written: string,
-  { names: wanted }: Import,
-  names: ReadonlySet<string>,
+  { path, names: wanted }: Import,
+  folders: readonly string[],
+  names: readonly string[],
   fail: (message: string) => null,
 ): null {
-  const stem = path.join('/');
-  if (names.has(`${stem}.py`) || names.has(`${stem}/__init__.py`)) return null;
-  const isFolder = path.length === 1 && [...names].some((name) => name.startsWith(`${stem}/`));
-  if (!isFolder)
-    return fail(`there is no file ${stem}.py for ${written}.${didYouMean(`${stem}.py`, [...names])}`);
-  const missing = (wanted ?? []).find((name) => name !== '*' && !names.has(`${stem}/${name}.py`));
-  return missing === undefined
-    ? null
-    : fail(`the folder ${stem} has no file ${missing}.py.${didYouMean(`${stem}/${missing}.py`, [...names])}`);
+  if (path.length > 0 && fileOf(path, folders, names) !== null) return null;
+  const stems = folders.map((folder) => [...(folder === '' ? [] : [folder.slice(0, -1)]), ...path].join('/'));
+  const stem = stems.find((one) => names.some((name) => name.startsWith(`${one}/`)));
+  const missing = (name: string): null => fail(`there is no file ${name}.${didYouMean(name, names)}`);
+  if (stem === undefined) return missing(`${stems.at(-1)}.py`);
+  if (names.includes(`${stem}/__init__.py`)) return null;
+  const absent = wanted?.find((name) => name !== '*' && !names.includes(`${stem}/${name}.py`));
+  return absent === undefined ? null : missing(`${stem}/${absent}.py`);
 }

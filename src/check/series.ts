@@ -109,7 +109,9 @@ function readHeader(
 function timeOf(field: string, fail: (message: string) => never): number {
   if (DATE.test(field)) {
     const ms = Date.parse(field.replace(' ', 'T'));
-    return Number.isNaN(ms) ? fail(`${shown(field)} is no date.`) : ms;
+    // A day that a month does not have would be read as one of the next month.
+    const exists = Number.isFinite(ms) && new Date(ms).toISOString().startsWith(field.slice(0, 10));
+    return exists ? ms : fail(`${shown(field)} is no date.`);
   }
   if (!/^-?\d+$/.test(field))
     return fail(`${shown(field)} is no timestamp; expected UTC ms, or a time such as 2026-04-16T09:30:00Z.`);

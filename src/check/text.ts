@@ -1,10 +1,14 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** `file:line:column` of an offset, both counted from 1. */
-export function place(name: string, text: string, offset: number): string {
+/** `line:column` of an offset, both counted from 1. */
+export function lineColumn(text: string, offset: number): string {
   const before = text.slice(0, offset).split(/\r\n?|\n/);
-  return `${name}:${before.length}:${before.at(-1)!.length + 1}`;
+  return `${before.length}:${before.at(-1)!.length + 1}`;
 }
+
+/** `file:line:column` of an offset. */
+export const place = (name: string, text: string, offset: number): string =>
+  `${name}:${lineColumn(text, offset)}`;
 
 /** The known word closest to what was written, or undefined when none is close enough to have been meant. */
 export function nearest(written: string, known: readonly string[]): string | undefined {

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type Dataset, datasetsOf, day, feeds, type Venue, venue, venues } from '../../contract/index.ts';
 import { inflate } from './inflate.ts';
 
-export interface Skipped {
+interface Skipped {
   readonly path: string;
   readonly reason: string;
 }

@@ -75,7 +75,7 @@ test('files with the same bytes keep their own names and days', async () => {
   expect(staged.map(({ date }) => date)).toEqual([DAY, '2026-04-17']);
 });
 
-test('a damaged file of the cache is staged again', async () => {
+test('a damaged file of the cache is removed and staged again', async () => {
   const root = tempFolder();
   const [, book] = writeDay(root);
   const archive = openArchive(root);
@@ -100,6 +100,10 @@ test('a damaged file of the cache is staged again', async () => {
     expect(await stageFile(archive, book, cache)).toEqual(decoded);
     expect(readFileSync(path).equals(whole)).toBe(true);
   }
+  damages[0]();
+  rmSync(root, { recursive: true });
+  await expect(stageFile(archive, book, cache)).rejects.toThrow(book.name);
+  expect(readdirSync(cache.folder)).toEqual([]);
 });
 
 test('a file whose sha256 does not match is refused, and the message says what to do', async () => {

@@ -1,40 +1,43 @@
 import { readdir } from 'node:fs/promises';
 
 // npm run bench [NAME...]: prints what the modules beside this one measure, or those of them that are named. A value
-// says little without the machine, so each row stands beside a limit measured in the same run: the ratio is what counts.
+// says little without the machine, so it stands beside a limit that was measured in the same run: the ratio counts.
 
-/** One thing measured. `limit`: the best that the machine could do, in the same unit; null where there is no such thing. */
-export interface Row {
+/** One thing measured. `limit`, in the same unit: the best that this machine could do; `limitName` says at what. */
+interface Row {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  readonly limit: number | null;
-  readonly ratio: number | null;
+  readonly limit?: number;
+  readonly limitName?: string;
 }
-
-const COLUMNS = ['name', 'value', 'unit', 'limit', 'ratio'] as const;
-const WIDTHS = { name: 44, value: 12, unit: 12, limit: 12, ratio: 7 };
 
 const folder = new URL('./', import.meta.url);
 const wanted = process.argv.slice(2);
 
-line((column) => column);
+print('name', 'value', 'unit', 'limit', 'ratio', 'limited by');
 for (const file of (await readdir(folder)).sort()) {
   const name = file.replace(/\.ts$/, '');
   if (file === 'main.ts' || !file.endsWith('.ts') || (wanted.length > 0 && !wanted.includes(name))) continue;
   const { bench } = await import(new URL(file, folder).href);
-  await bench?.((row: Row) => line((column) => show(row[column])));
+  await bench?.(({ name, value, unit, limit, limitName = '' }: Row) =>
+    print(name, show(value), unit, show(limit), show(limit && value / limit), limitName),
+  );
 }
 
-function line(cell: (column: (typeof COLUMNS)[number]) => string): void {
-  const cells = COLUMNS.map((column) => {
-    const left = column === 'name' || column === 'unit';
-    return left ? cell(column).padEnd(WIDTHS[column]) : cell(column).padStart(WIDTHS[column]);
-  });
-  console.log(cells.join(' ').trimEnd());
+function print(name: string, value: string, unit: string, limit: string, ratio: string, by: string): void {
+  const cells = [
+    name.padEnd(36),
+    value.padStart(12),
+    unit.padEnd(10),
+    limit.padStart(12),
+    ratio.padStart(7),
+    by,
+  ];
+  console.log(cells.join('  ').trimEnd());
 }
 
-function show(value: string | number | null): string {
-  if (value === null) return '-';
-  return typeof value === 'string' ? value : value.toLocaleString('en-US', { maximumSignificantDigits: 3 });
+/** Three significant digits. */
+function show(value: number | undefined): string {
+  return value === undefined ? '' : value.toLocaleString('en-US', { maximumSignificantDigits: 3 });
 }

@@ -27,9 +27,8 @@ export async function check(files: readonly SourceFile[], options: CheckOptions)
     throw new Rejection(code, detail);
   }
   if (last?.reading !== undefined) {
-    const why =
-      died === 'SIGKILL' ? `took longer than ${READ_MS / 1000} s to read` : 'nests too deeply to be read';
-    throw new Rejection('E_LIMIT', `${last.reading}: the source ${why}; simplify it.`);
+    const why = died === 'SIGSEGV' ? 'nests too deeply' : 'takes too much time or memory';
+    throw new Rejection('E_LIMIT', `${last.reading}: the source ${why} to be read; simplify it.`);
   }
   throw new Error(`the check of a source failed (${died}): ${last?.fault ?? 'it did not start'}`);
 }

@@ -23,7 +23,7 @@ export function parseSource({ name, content }: SourceFile): { program: Program; 
   if (errors.length > 0) {
     const { at, message } = errors[0]!;
     const hint = `this is TypeScript; name the file ${name.replace(/\.[cm]?js$/, '.ts')}.`;
-    const mistyped = !typed && parse(name, content, 'ts').errors.length === 0;
+    const mistyped = !typed && !common && parse(name, content, 'ts').errors.length === 0;
     throw syntax(name, content, at, mistyped ? hint : message);
   }
   const imports: Import[] = [];

@@ -48,30 +48,33 @@ export type Found =
 
 export type Modules = ReadonlyMap<string, Module>;
 
+const MOST_STEPS = 200;
+
 /** Follows a name through aliases and imports of sibling files to what stands behind it. */
 export function find(
   modules: Modules,
   file: string,
   path: readonly string[],
-  seen: ReadonlySet<string> = new Set(),
+  seen: Set<string> = new Set(),
 ): Found {
   const module = modules.get(file);
   const key = JSON.stringify([file, ...path]);
-  if (module === undefined || seen.has(key) || seen.size > 64) return { kind: 'unknown' };
-  const trail = new Set(seen).add(key);
+  if (module === undefined || seen.has(key) || seen.size > MOST_STEPS) return { kind: 'unknown' };
+  seen.add(key);
   const [name, ...rest] = path;
   const binding = module.bindings.get(name!);
   if (binding === undefined) {
     for (const star of module.stars) {
-      const found = find(modules, star, path, trail);
+      if (seen.has(JSON.stringify([star, ...path]))) continue;
+      const found = find(modules, star, path, seen);
       if (found.kind !== 'missing') return found;
     }
     return { kind: 'missing' };
   }
-  if (binding.kind === 'alias') return find(modules, file, [...binding.path, ...rest], trail);
+  if (binding.kind === 'alias') return find(modules, file, [...binding.path, ...rest], seen);
   if (binding.kind === 'import') {
     const inner = binding.name === null ? rest : [binding.name, ...rest];
-    return inner.length === 0 ? { kind: 'unknown' } : find(modules, binding.file, inner, trail);
+    return inner.length === 0 ? { kind: 'unknown' } : find(modules, binding.file, inner, seen);
   }
   if (binding.kind === 'outside') return binding;
   if (rest.length > 0) return { kind: 'unknown' };

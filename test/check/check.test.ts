@@ -5,7 +5,7 @@ import { accepted, JS, node, PY, python, strategy } from './written.ts';
 
 const options = { limits: LIMITS };
 
-describe('the check, in a process of its own', () => {
+describe('the check, in a process of its own', { timeout: 60_000 }, () => {
   test('knows the same as the analysis behind it', async () => {
     for (const files of [
       strategy(python, { 'main.py': PY }),

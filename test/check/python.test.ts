@@ -104,6 +104,16 @@ describe('class Strategy', () => {
     expect(ok('class Strategy(make()): pass').hooks).toEqual([]);
   });
 
+  test('files that import each other in circles are followed to an end', () => {
+    const files = Array.from({ length: 14 }, (_, i) => `f${i}`);
+    const all = files.map((name) => `from ${name} import *\n`).join('');
+    const more = Object.fromEntries(files.map((name) => [`${name}.py`, all]));
+    expect(said(all, more)).toMatch(/^E_ENTRY /);
+    expect(ok(all, { ...more, 'f13.py': all + PY }).hooks).toEqual(['on_book']);
+    expect(ok('from a import Strategy', { 'a.py': 'from main import Strategy' }).hooks).toEqual([]);
+    expect(ok('class A(A): pass\nStrategy = Strategy.x').hooks).toEqual([]);
+  });
+
   test('its absence says what to do', () => {
     expect(said('class Stratgy: pass')).toMatch(
       /^E_ENTRY main.py: there is no class Strategy here; .* Did you mean Stratgy\?/,

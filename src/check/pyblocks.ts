@@ -99,8 +99,8 @@ function headColon(tokens: readonly Token[]): number {
 }
 
 /** Simple statements between semicolons. */
-export function split(tokens: readonly Token[], separator = ';'): Statement[] {
-  return cut(tokens, separator).map((head) => ({ head, body: null }));
+function split(tokens: readonly Token[]): Statement[] {
+  return cut(tokens, ';').map((head) => ({ head, body: null }));
 }
 
 /** Pieces of a token list between separators that stand outside of brackets; empty pieces are left out. */

@@ -82,3 +82,30 @@ test.runIf(languages.includes('python'))(
     expect(isolated.lines).toEqual(plain.lines);
   },
 );
+
+test.runIf(languages.includes('python'))(
+  'numpy draws from the seed too, with and without a generator of one’s own',
+  async () => {
+    const source = `
+try:
+    import numpy as np
+except ImportError:
+    np = None
+class Strategy:
+    def on_start(self, ctx):
+        if np is None: return ctx.log('no numpy here')
+        ctx.log(np.random.random(), np.random.default_rng().random(), np.random.default_rng().random())
+        ctx.log(np.random.default_rng(seed=5).random())
+`;
+    const draw = async (seed: number) => {
+      const start = { seed, imports: ['numpy'] };
+      return (await play({ language: 'python', sources: { python: source, node: '' }, start })).lines;
+    };
+    const [once, again, other] = await Promise.all([draw(7), draw(7), draw(8)]);
+    expect(again).toEqual(once);
+    if (once![0] === 'no numpy here') return;
+    expect(other![0]).not.toBe(once![0]);
+    expect(new Set(once![0]!.split(' ')).size).toBe(3);
+    expect(other![1]).toBe(once![1]);
+  },
+);

@@ -38,7 +38,7 @@ class Run:
         # What is printed while the module loads waits for READY, as the first frame must be that.
         self._early = []
         try:
-            seed_libraries(self.start['seed'], '', sys.modules.get('numpy'))
+            seed_libraries(f'{self.start["seed"]}/', sys.modules.get('numpy'))
             strategy, methods = source.load(self.start['entry'], self.folder)
             self.wire.send(w.READY, sum(1 << i for i, name in enumerate(w.HOOKS) if name in methods).to_bytes(4, 'little'))
             self._release_early()
@@ -67,7 +67,7 @@ class Run:
                 raise RuntimeError(f'expected FINISH, got control frame {kind}')
             return False
         told = w.parse(payload)
-        seed_libraries(self.start['seed'], told['name'], sys.modules.get('numpy'))
+        seed_libraries(f'{self.start["seed"]}/{told["name"]}', sys.modules.get('numpy'))
         self.segment = Starting(told['start_ms'])
         self.segment = Segment(self, told, strategy(), methods)
         self.segment.play()

@@ -39,23 +39,23 @@ def generator(text):
     return random
 
 
-def seed_libraries(seed, segment, numpy):
+def seed_libraries(name, numpy):
     """Seeds `random` and, where the strategy uses it, numpy: both its legacy state and generators made without a seed."""
     import random
 
-    random.seed(f'{seed}/{segment}/python')
+    random.seed(name + '/python')
     if numpy is None:
         return
-    numpy.random.seed(words(f'{seed}/{segment}/numpy'))
+    numpy.random.seed(words(name + '/numpy'))
     real = getattr(numpy.random.default_rng, 'real', numpy.random.default_rng)
     made = 0
 
-    def default_rng(seed_or_none=None):
+    def default_rng(seed=None):
         nonlocal made
-        if seed_or_none is None:
+        if seed is None:
             made += 1
-            seed_or_none = words(f'{seed}/{segment}/numpy/{made}')
-        return real(seed_or_none)
+            seed = words(f'{name}/numpy/{made}')
+        return real(seed)
 
     default_rng.real = real
     default_rng.__doc__ = real.__doc__

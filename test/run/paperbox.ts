@@ -1,7 +1,7 @@
-import { Bulk, Kind, SILENT, tickLayout, type WireSegment } from '../../contract/index.ts';
+import { Bulk, Kind, type Limits, SILENT, tickLayout, type WireSegment } from '../../contract/index.ts';
 import type { Request } from '../../src/exchange/order.ts';
-import type { PrivateEvent } from '../../src/exchange/journal.ts';
-import type { Limits } from '../../contract/index.ts';
+import type { Answer } from '../../src/exchange/venue.ts';
+import { encodeAnswer } from '../../src/run/answer.ts';
 import { Segment, type SegmentPlan } from '../../src/run/segment.ts';
 
 /** What a strategy under test may do in a hook. */
@@ -26,10 +26,17 @@ interface Agenda {
  * The box's side of a segment in a few plain loops: sorted lists, one row at a time, nothing clever. Answers what
  * the strategy saw, line by line.
  */
-export function playSegment(plan: SegmentPlan, limits: Limits, lockstep: boolean, strategy: PaperStrategy): { seen: string[]; segment: Segment; asks: number } {
+export function playSegment(
+  plan: SegmentPlan,
+  limits: Limits,
+  lockstep: boolean,
+  strategy: PaperStrategy,
+  tap: (payload: Uint8Array, answer?: Answer) => void = () => {},
+): { seen: string[]; segment: Segment; asks: number } {
   const frames: { type: number; payload: Uint8Array; sequence: number }[] = [];
   let sequence = 0;
   const segment = new Segment(plan, limits, lockstep, (type, payload) => {
+    tap(payload);
     frames.push({ type, payload, sequence });
     return sequence++;
   });
@@ -59,11 +66,18 @@ export function playSegment(plan: SegmentPlan, limits: Limits, lockstep: boolean
     },
     timer: (delay) => add(now + Math.max(1, Math.floor(delay)), 0, `timer ${now}`),
   };
-  const take = ({ events, promise: next }: { events: readonly PrivateEvent[]; promise: number }): void => {
+  const take = (answer: Answer): void => {
+    tap(encodeAnswer(answer, 0), answer);
+    const { events, promise: next } = answer;
     for (const event of events) {
       if (event.ts >= next) throw new Error('an event at or after the promise');
       if (event.ts < now) throw new Error(`an event at ${event.ts}, told at ${now}`);
-      add(event.ts, event.kind === 'settle' ? 3 : event.kind === 'stop' ? 4 : 1, JSON.stringify(event), event.kind === 'stop');
+      add(
+        event.ts,
+        event.kind === 'settle' ? 3 : event.kind === 'stop' ? 4 : 1,
+        JSON.stringify(event),
+        event.kind === 'stop',
+      );
     }
     if (next < now) throw new Error('a promise in the past');
     promise = next;
@@ -90,7 +104,8 @@ export function playSegment(plan: SegmentPlan, limits: Limits, lockstep: boolean
   for (const market of told.markets) add(market.end_ms, 2, `close ${market.id}`);
   call('start');
   for (let steps = 0; ; steps++) {
-    if (steps > 100_000) throw new Error(`the segment does not end: now ${now}, promise ${promise}, through ${through}`);
+    if (steps > 100_000)
+      throw new Error(`the segment does not end: now ${now}, promise ${promise}, through ${through}`);
     const head = agenda[0];
     const limit = Math.min(promise, head?.ms ?? Number.POSITIVE_INFINITY);
     if (rows.length > 0 && rows[0]!.ts <= limit) {
@@ -142,7 +157,10 @@ const blank: Request = {
   tag: '',
 };
 
-function decode(payload: Uint8Array, plan: SegmentPlan): { through: number; rows: { ts: number; line: string; silent: boolean; hook: boolean }[] } {
+function decode(
+  payload: Uint8Array,
+  plan: SegmentPlan,
+): { through: number; rows: { ts: number; line: string; silent: boolean; hook: boolean }[] } {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   const n = view.getUint32(8, true);
   const at = tickLayout(n);

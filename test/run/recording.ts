@@ -55,7 +55,16 @@ export function recording(seed: number): { find: Find; markets: MarketRow[] } {
   });
   const files = new Map<Dataset, Staged>();
   const put = <D extends Dataset>(dataset: D, rows: Staged<D>['rows']): void =>
-    void files.set(dataset, { dataset, asset: 'BTC', interval: '5m', date: DATE, name: dataset, sha256: '', rows, dirt: clean } as Staged);
+    void files.set(dataset, {
+      dataset,
+      asset: 'BTC',
+      interval: '5m',
+      date: DATE,
+      name: dataset,
+      sha256: '',
+      rows,
+      dirt: clean,
+    } as Staged);
   put('markets', markets);
   put('price_change', levels(next, markets, 60 + next(200)));
   put('last_trade_price', levels(next, markets, 20 + next(60)));
@@ -74,7 +83,11 @@ function times(next: (below: number) => number, length: number): { recv: Float64
   return { recv, event };
 }
 
-function levels(next: (below: number) => number, markets: readonly MarketRow[], length: number): Staged<'price_change'>['rows'] {
+function levels(
+  next: (below: number) => number,
+  markets: readonly MarketRow[],
+  length: number,
+): Staged<'price_change'>['rows'] {
   return {
     length,
     markets: markets.map((row) => row.market),
@@ -87,7 +100,11 @@ function levels(next: (below: number) => number, markets: readonly MarketRow[], 
   };
 }
 
-function snapshots(next: (below: number) => number, markets: readonly MarketRow[], length: number): Staged<'book'>['rows'] {
+function snapshots(
+  next: (below: number) => number,
+  markets: readonly MarketRow[],
+  length: number,
+): Staged<'book'>['rows'] {
   const start = [0];
   const asks: number[] = [];
   const price: number[] = [];

@@ -27,7 +27,7 @@ test('orders, fills, cash, marks and what is told are those of the plainest poss
       const { lastSeen: _, ...expected } = oracle(options, driven.sent, driven.stop);
       expect(journalOf(driven)).toEqual(expected);
     }),
-    runs(3000),
+    runs(2000),
   );
 }, 60_000);
 

@@ -185,11 +185,33 @@ const print = fc.record({
   size: shares,
 });
 const grid = fc.record({ wait: waits, kind: one('tick' as const), price: one(1, 0.1), size: one(0) });
-const row = fc.oneof(
-  { weight: 9, arbitrary: level('bid') },
-  { weight: 9, arbitrary: level('ask') },
-  { weight: 8, arbitrary: print },
-  { weight: 1, arbitrary: grid },
+/** A level, a trade at it and the change that the trade made of it, in either order. */
+const trade = fc
+  .record({
+    wait: waits,
+    lag: one(0, 20, 300, 800, 801),
+    bid: fc.boolean(),
+    away: one(0, 0, 0, 1),
+    size: one(5, 10, 30, 45),
+    left: one(0, 5, 40, 100),
+    changeFirst: fc.boolean(),
+    shown: fc.boolean(),
+  })
+  .map(({ wait, lag, bid, away, size, left, changeFirst, shown }) => {
+    const price = bid ? 49 - away : 51 + away;
+    const side = bid ? 'bid' : 'ask';
+    const print = { kind: bid ? 'hitsBid' : 'hitsAsk', price, size } as const;
+    const change = { kind: side, price, size: left } as const;
+    const [first, second] = changeFirst ? [change, print] : [print, change];
+    const level = shown ? [{ wait, kind: side, price, size: left + size } as const] : [];
+    return [...level, { wait, ...first }, { wait: lag, ...second }];
+  });
+const row: fc.Arbitrary<{ wait: number; kind: keyof typeof Row; price: number; size: number }[]> = fc.oneof(
+  { weight: 9, arbitrary: level('bid').map((one) => [one]) },
+  { weight: 9, arbitrary: level('ask').map((one) => [one]) },
+  { weight: 8, arbitrary: print.map((one) => [one]) },
+  { weight: 8, arbitrary: trade },
+  { weight: 1, arbitrary: grid.map((one) => [one]) },
 );
 
 const rules = fc.record({
@@ -210,7 +232,7 @@ const FIRST_MS = 50_000;
 const market = fc
   .record({
     rules,
-    rows: fc.array(row, { maxLength: 60, size: 'max' }),
+    rows: fc.array(row, { maxLength: 50, size: 'max' }),
     first: mostly(4, one(40_000), one(48_000, FIRST_MS)),
     /** The book at the first row: bids at and under 49, asks at and above 51. */
     seed: fc.array(fc.tuple(fc.nat(3), one(5, 10, 30, 100)), { maxLength: 8, size: 'max' }),
@@ -234,7 +256,7 @@ const market = fc
       size,
     ]);
     let ts = start_ms - 2000;
-    for (const { wait, kind, price, size } of rows) {
+    for (const { wait, kind, price, size } of rows.flat()) {
       ts = Math.max(first, ts + wait);
       const empty = size === 0 && (kind === 'hitsBid' || kind === 'hitsAsk');
       if (ts <= end_ms && !empty) tape.push([ts, kind, price, size]);
@@ -275,6 +297,19 @@ const command = fc.record({
   target: mostly(20, fc.nat(4), one(99)),
 });
 
+/** The same order as one that rests, at the best price of its side or the next. */
+function atTheSpread({
+  side,
+  outcome,
+  size,
+  tif,
+}: Pick<Request, 'side' | 'outcome' | 'size' | 'tif'>): Partial<Request> {
+  const bid = (side === 'buy') === (outcome === 'up');
+  const price = (bid ? 49 : 51) + (size === 10 ? (bid ? -1 : 1) : 0);
+  const limit = (outcome === 'up' ? price : 100 - price) / 100;
+  return { limit, by_amount: false, tif: tif === 'gtd' ? tif : 'gtc' };
+}
+
 /** Up to three markets, commands of every kind and the clock they are sent by. */
 export const world = fc
   .record({
@@ -285,8 +320,10 @@ export const world = fc
     capital: mostly(3, one(1_000_000_000), one(20_000_000)),
     seed: fc.nat(1000),
     shares: fc.boolean(),
+    /** Only orders that join the queue next to the spread. */
+    calm: fc.boolean(),
   })
-  .map(({ markets, legs, commands, begin, capital, seed, shares }) => {
+  .map(({ markets, legs, commands, begin, capital, seed, shares, calm }) => {
     const specs = markets.map((spec, index) => ({ ...spec, id: `m${index}` }));
     // Somebody must trade, else there is nothing to stop for.
     if (specs.every((spec) => !spec.tradable)) specs[0] = { ...specs[0]!, tradable: true };
@@ -302,6 +339,7 @@ export const world = fc
       at += wait;
       send({
         ...what,
+        ...(calm && what.kind === 'order' ? atTheSpread(what) : {}),
         market: Math.min(what.market, specs.length - 1),
         target: timed.length - what.target,
         expire_ms: at + expire,

@@ -151,7 +151,7 @@ test("a market's rows come in the venue's order, in terms of up, as plain sortin
         expect(play(recorded, end_ms, tick, gap_ms)).toEqual(oracle(recorded, end_ms, tick, gap_ms));
       },
     ),
-    { numRuns: 2000 * Number(process.env.RUNS ?? 1) },
+    { numRuns: 1000 * Number(process.env.RUNS ?? 1) },
   );
 }, 60_000);
 

@@ -5,10 +5,9 @@ import type { Checked } from '../../contract/source.ts';
 import { check } from '../check/check.ts';
 import { readSource, type SourceFolder } from '../check/read.ts';
 import { checkSeries } from '../check/series.ts';
-import { openArchive } from '../compose.ts';
 import { prepare } from '../run/prepare.ts';
 import { refusal } from './failure.ts';
-import { type ScopeOptions, scopeOf } from './scope.ts';
+import { archiveOf, type ScopeOptions, scopeOf } from './scope.ts';
 
 export interface CheckOptions extends ScopeOptions {
   readonly archive?: string;
@@ -22,7 +21,7 @@ export async function checkCommand(dir: string, options: CheckOptions): Promise<
     const { checked, quote } =
       options.archive === undefined
         ? { checked: await checkAlone(source), quote: null }
-        : await prepare(source, await openArchive(options.archive), scopeOf(options), LIMITS, null);
+        : await prepare(source, await archiveOf(options.archive), scopeOf(options), LIMITS, null);
     process.stdout.write(options.json ? json(checked, quote) : tell(checked, quote));
   } catch (error) {
     if (options.json) process.stdout.write(`${JSON.stringify({ ok: false, ...refusal(error) })}\n`);

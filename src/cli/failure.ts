@@ -46,6 +46,6 @@ function rejectionCode(error: unknown): string | null {
 function isBug(error: unknown): boolean {
   return (
     !(error instanceof Error) ||
-    ['TypeError', 'ReferenceError', 'RangeError', 'AssertionError'].includes(error.name)
+    ['TypeError', 'ReferenceError', 'RangeError', 'AssertionError', 'ZodError'].includes(error.name)
   );
 }

@@ -5,7 +5,7 @@ import type { Failure } from '../../contract/outcome.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { SourceFile } from '../../contract/source.ts';
 import { readSource } from '../check/read.ts';
-import { openArchive, openCache, openSandbox, type SandboxKind } from '../compose.ts';
+import { openCache, openSandbox, type SandboxKind } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
 import { summary } from '../report/summary.ts';
 import { run } from '../run/run.ts';
@@ -13,7 +13,8 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { exitCode, messageOf, refusal } from './failure.ts';
 import { withSandbox } from './interrupt.ts';
 import { meter } from './progress.ts';
-import { type ScopeOptions, scopeOf } from './scope.ts';
+import { archiveOf, type ScopeOptions, scopeOf } from './scope.ts';
+import { sweepTable } from './sweep.ts';
 
 export interface RunOptions extends ScopeOptions {
   readonly archive: string;
@@ -31,10 +32,11 @@ export async function runCommand(dir: string, options: RunOptions): Promise<void
   try {
     const result = await backtest(dir, options);
     process.exitCode = EXIT[result.outcome];
+    const { report, archive } = result;
     if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-    else if (result.report !== null && result.archive !== null)
-      process.stdout.write(summary(result.report, result.archive));
-    else process.stderr.write(tell(result));
+    else if (report === null || archive === null) process.stderr.write(tell(result));
+    else if (report.scope.sweepCells > 1) process.stdout.write(await sweepTable(report, archive));
+    else process.stdout.write(summary(report, archive));
   } catch (error) {
     if (options.json) process.stdout.write(`${JSON.stringify(brokenOff(error))}\n`);
     throw error;
@@ -45,6 +47,7 @@ export async function runCommand(dir: string, options: RunOptions): Promise<void
 export async function backtest(dir: string, options: RunOptions, name = ''): Promise<RunResult> {
   const config = readConfig();
   const scope = scopeOf(options);
+  const archive = await archiveOf(options.archive);
   const source = await readSource(dir, LIMITS);
   return withSandbox(
     () => sandboxOf(options.sandbox, config),
@@ -53,7 +56,7 @@ export async function backtest(dir: string, options: RunOptions, name = ''): Pro
       try {
         return await run({
           source,
-          archive: await openArchive(options.archive),
+          archive,
           cache: await openCache(config),
           scope,
           sandbox,

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { Rejection } from '../../contract/rejection.ts';
 import { type Scope, scope } from '../../contract/scope.ts';
+import type { Archive } from '../archive/catalogue.ts';
+import { openArchive } from '../compose.ts';
 
 /** The part of a command line that says what to run over. */
 export interface ScopeOptions {
@@ -16,4 +19,11 @@ export function scopeOf({ venue, assets, from, to, days }: ScopeOptions): Scope 
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0]!;
   throw new Rejection('E_SCOPE', `--${String(path[0])}: ${message}`);
+}
+
+/** Throws a Rejection, E_SCOPE, where there is no such folder. */
+export async function archiveOf(location: string): Promise<Archive> {
+  if (!/^https?:/.test(location) && !existsSync(location))
+    throw new Rejection('E_SCOPE', `--archive ${location}: there is no such folder.`);
+  return openArchive(location);
 }

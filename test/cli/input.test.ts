@@ -137,12 +137,16 @@ test.concurrent('a rejection is also told in words', async () => {
   });
 });
 
-test.concurrent('an archive folder that is not there is named', async () => {
-  const ended = await backtest(['run', ours()(), '--archive', '/nowhere/at-all', '--sandbox', 'process'], {
-    cwd: folder(),
+test.concurrent.each([
+  ['run', [ours()(), '--archive', '/nowhere/at-all', '--sandbox', 'process']],
+  ['check', [ours()(), '--archive', '/nowhere/at-all']],
+  ['archive index', ['/nowhere/at-all']],
+])('%s names an archive folder that is not there', async (command, args) => {
+  const ended = await backtest([...command.split(' '), ...args], { cwd: folder() });
+  expect(ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/\/nowhere\/at-all: there is no such folder/),
   });
-  expect(ended.code).not.toBe(0);
-  expect(ended.stderr).toMatch(/\/nowhere\/at-all/);
 });
 
 function ours(manifest: Record<string, unknown> = {}): () => string {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { runResult } from '../../contract/run.ts';
 import { Label } from '../../src/sandbox/container.ts';
 import { connectEngine } from '../../src/sandbox/engine.ts';
-import { ARCHIVE, folder, found, jsonOf, SCOPE, start, strategy } from './support.ts';
+import { ARCHIVE, type Ended, folder, found, jsonOf, SCOPE, start, strategy } from './support.ts';
 
 /** Waits in each hook; the limits of a hook are seconds away when the test is done. */
 const SLEEPER = `import time
@@ -29,7 +29,7 @@ test.concurrent('Ctrl-C ends a run with 130 when its containers are gone and not
     const all = await docker.listContainers({ all: true, filters: { label: [Label.app] } });
     return all.filter(({ Labels }) => Labels[Label.owner]?.split('/')[2] === String(child.pid));
   };
-  await until(async () => (await containers()).some(({ State }) => State === 'running'));
+  await until(async () => (await containers()).some(({ State }) => State === 'running'), ended);
   child.kill('SIGINT');
   const end = await ended;
   expect(end).toMatchObject({ code: 130, stderr: expect.stringContaining('no report was written') });
@@ -49,7 +49,7 @@ describe.skipIf(process.platform !== 'linux')('in plain processes', () => {
     async (_, signals, code) => {
       const cwd = folder();
       const { child, ended } = begin('process', cwd);
-      await until(async () => childrenOf(child.pid!).length > 0);
+      await until(async () => childrenOf(child.pid!).length > 0, ended);
       const harnesses = childrenOf(child.pid!);
       for (const signal of signals) child.kill(signal);
       expect(await ended).toMatchObject({ code, stdout: '' });
@@ -59,8 +59,12 @@ describe.skipIf(process.platform !== 'linux')('in plain processes', () => {
   );
 });
 
-async function until(done: () => Promise<boolean>): Promise<void> {
-  while (!(await done())) await sleep(50);
+/** Waits for something that is to happen before the process ends. */
+async function until(happened: () => Promise<boolean>, ended: Promise<Ended>): Promise<void> {
+  while (!(await happened())) {
+    const early = await Promise.race([ended, sleep(50)]);
+    if (early) throw new Error(`it ended with ${early.code}: ${early.stderr}`);
+  }
 }
 
 /** The harnesses that a process has started, by pid. */

@@ -68,12 +68,15 @@ export const settlementFeeds = ['prices', 'twap30s', 'twap60s', 'klines'] as con
 export type SettlementFeed = (typeof settlementFeeds)[number];
 
 /** A UTC day, YYYY-MM-DD. */
-export const day = z.string().refine((text) => /^\d{4}-\d\d-\d\d$/.test(text) && dayText(dayStart(text)) === text, {
-  error: 'expected a UTC day, YYYY-MM-DD',
-});
+export const day = z
+  .string()
+  .refine((text) => /^\d{4}-\d\d-\d\d$/.test(text) && dayText(dayStart(text)) === text, {
+    error: 'expected a UTC day, YYYY-MM-DD',
+  });
 
 /** Midnight UTC that begins a day, in ms. */
 export const dayStart = (text: string): number => Date.parse(`${text}T00:00:00.000Z`);
 
 /** The UTC day that holds a time in ms. */
-export const dayText = (ms: number): string => (Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 10) : '');
+export const dayText = (ms: number): string =>
+  Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 10) : '';

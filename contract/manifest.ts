@@ -30,14 +30,20 @@ export const execution = z.strictObject({
     .prefault({}),
   taker_delay_ms: z.union([z.literal('venue'), z.number().int().min(0).max(60_000)]).default('venue'),
   queue: z.enum(['pessimistic']).default('pessimistic'),
-  fees: z.union([z.literal('venue'), z.strictObject({ taker_bps: z.number().min(0).max(10_000) })]).default('venue'),
+  fees: z
+    .union([z.literal('venue'), z.strictObject({ taker_bps: z.number().min(0).max(10_000) })])
+    .default('venue'),
   self_trade: z.enum(['cancel_newest']).default('cancel_newest'),
+  /** The causality audit; not offered by this version. */
+  audit: z.literal(false).default(false),
 });
 export type Execution = z.infer<typeof execution>;
 
 export const paramValue = z.union([z.number(), z.string().max(1024), z.boolean()]);
 export type ParamValue = z.infer<typeof paramValue>;
-const paramName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'expected a name of letters, digits and _');
+const paramName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'expected a name of letters, digits and _');
 
 const series = z.strictObject({
   name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'expected a name of letters, digits and _'),
@@ -62,19 +68,32 @@ export const manifest = z.strictObject({
   language,
   entry: z.string().min(1).max(LIMITS.file_name_bytes),
   mode: mode.default('market'),
-  intervals: z.array(z.string()).min(1).max(8).refine(unique, { error: 'an interval stands twice' }).default(['5m']),
+  intervals: z
+    .array(z.string())
+    .min(1)
+    .max(8)
+    .refine(unique, { error: 'an interval stands twice' })
+    .default(['5m']),
   datasets: z.array(dataset).min(1).refine(unique, { error: 'a dataset stands twice' }),
-  kline_intervals: z.array(klineInterval).min(1).refine(unique, { error: 'an interval stands twice' }).default(['1m']),
+  kline_intervals: z
+    .array(klineInterval)
+    .min(1)
+    .refine(unique, { error: 'an interval stands twice' })
+    .default(['1m']),
   params: z
     .record(paramName, paramValue)
-    .refine((value) => Object.keys(value).length <= LIMITS.params, { error: `at most ${LIMITS.params} params` })
+    .refine((value) => Object.keys(value).length <= LIMITS.params, {
+      error: `at most ${LIMITS.params} params`,
+    })
     .default({}),
   sweep: z
     .record(paramName, z.array(paramValue).min(1).max(LIMITS.sweep_cells))
     .refine((value) => Object.keys(value).length <= LIMITS.sweep_params, {
       error: `at most ${LIMITS.sweep_params} swept params`,
     })
-    .refine((value) => cellCount(value) <= LIMITS.sweep_cells, { error: `at most ${LIMITS.sweep_cells} cells` })
+    .refine((value) => cellCount(value) <= LIMITS.sweep_cells, {
+      error: `at most ${LIMITS.sweep_cells} cells`,
+    })
     .default({}),
   series: z
     .array(series)
@@ -103,4 +122,3 @@ export function cellParams(source: Pick<Manifest, 'params' | 'sweep'>): Record<s
   }
   return cells;
 }
-

@@ -130,7 +130,9 @@ export const report = z.object({
       .nullable()
       .describe('null: the starting capital was the highest point, or equity never fell'),
     trough_ms: z.number().nullable().describe('null: equity never fell'),
-    peak_capital: dollars.describe('the most that open orders locked and positions were worth, together, at once'),
+    peak_capital: dollars.describe(
+      'the most that open orders locked and positions were worth, together, at once',
+    ),
   }),
   markets: z.object({
     count,
@@ -172,7 +174,9 @@ export const report = z.object({
   data_quality: z.object({
     files: z.array(z.object({ name: z.string(), sha256: z.string(), rows: count })),
     rows: z.record(z.string(), count).describe('dirt in the archive rows, by kind'),
-    places: z.array(z.string()).describe('the first unreadable rows of each file'),
+    places: z
+      .array(z.string())
+      .describe('markets that could not be replayed, and the first unreadable rows of each file'),
     exchange: z
       .record(z.string(), count)
       .describe('what the replay met: gaps, crossed rows, mirrored prints, disagreements'),

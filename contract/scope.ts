@@ -4,7 +4,10 @@ import { day, venue } from './datasets.ts';
 /** What to run over: a venue, assets and days by from/to, by the newest `days`, or by a preset range. */
 export const scope = z.strictObject({
   venue: venue.default('venue_a'),
-  assets: z.array(z.string().regex(/^[A-Z0-9]{1,16}$/, 'expected base symbols such as BTC')).min(1).optional(),
+  assets: z
+    .array(z.string().regex(/^[A-Z0-9]{1,16}$/, 'expected base symbols such as BTC'))
+    .min(1)
+    .optional(),
   from: day.optional(),
   to: day.optional(),
   days: z.number().int().min(1).optional(),

@@ -263,7 +263,11 @@ export interface WireMarket {
   readonly tick_size: number;
   readonly min_size: number;
   /** Taker fee: shares x rate x (p (1 - p))^1, or shares x rate x min(p, 1 - p), or a share of the notional. */
-  readonly fee: { readonly curve: 'quadratic' | 'linear' | 'notional'; readonly rate: number; readonly taken_in: 'cash' | 'shares' };
+  readonly fee: {
+    readonly curve: 'quadratic' | 'linear' | 'notional';
+    readonly rate: number;
+    readonly taken_in: 'cash' | 'shares';
+  };
   readonly taker_delay_ms: number;
   /** False for a market that came in as context: orders for it are rejected. */
   readonly tradable: boolean;

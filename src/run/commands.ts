@@ -1,4 +1,12 @@
-import { COMMAND_BYTES, Command, CommandFlag, CommandKind, type Limits, NO_MARKET, tifs } from '../../contract/index.ts';
+import {
+  COMMAND_BYTES,
+  Command,
+  CommandFlag,
+  CommandKind,
+  type Limits,
+  NO_MARKET,
+  tifs,
+} from '../../contract/index.ts';
 import type { Request } from '../exchange/order.ts';
 import { ProtocolViolation } from '../sandbox/sandbox.ts';
 
@@ -28,16 +36,19 @@ export function readCommands(payload: Buffer, first: number, limits: Pick<Limits
   const requests: Request[] = [];
   let at = 12;
   for (let i = 0; i < count; i++) {
-    if (at + COMMAND_BYTES > payload.length) throw new ProtocolViolation('a commands frame shorter than its count');
+    if (at + COMMAND_BYTES > payload.length)
+      throw new ProtocolViolation('a commands frame shorter than its count');
     const tagBytes = payload[at + Command.tag]!;
     const end = at + COMMAND_BYTES + tagBytes;
-    if (tagBytes > limits.tag_bytes || end > payload.length) throw new ProtocolViolation('a tag beyond its bound');
+    if (tagBytes > limits.tag_bytes || end > payload.length)
+      throw new ProtocolViolation('a tag beyond its bound');
     requests.push(readCommand(payload, at, end));
     if (requests[i]!.number !== first + i)
       throw new ProtocolViolation(`command number ${requests[i]!.number} where ${first + i} was due`);
     at = end;
   }
-  if (count === 0 || at !== payload.length) throw new ProtocolViolation('a commands frame of another length than its count says');
+  if (count === 0 || at !== payload.length)
+    throw new ProtocolViolation('a commands frame of another length than its count says');
   return { now, requests };
 }
 

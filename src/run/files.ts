@@ -1,4 +1,13 @@
-import { type Dataset, DAY_MS, dayStart, dayText, depths, feeds, type Manifest, type MarketDay } from '../../contract/index.ts';
+import {
+  DAY_MS,
+  type Dataset,
+  dayStart,
+  dayText,
+  depths,
+  feeds,
+  type Manifest,
+  type MarketDay,
+} from '../../contract/index.ts';
 
 /** A file of the archive, named by what it holds. */
 export interface FileKey {
@@ -8,7 +17,8 @@ export interface FileKey {
   readonly date: string;
 }
 
-export const keyText = ({ dataset, asset, interval, date }: FileKey): string => `${asset} ${dataset} ${interval ?? '-'} ${date}`;
+export const keyText = ({ dataset, asset, interval, date }: FileKey): string =>
+  `${asset} ${dataset} ${interval ?? '-'} ${date}`;
 
 export const nextDay = (date: string): string => dayText(dayStart(date) + DAY_MS);
 const dayBefore = (date: string): string => dayText(dayStart(date) - DAY_MS);
@@ -56,7 +66,8 @@ export function filesOf(
     files.asset('klines', asset, [STRIKE_KLINE], dates);
     for (const context of manifest.context) {
       files.asset(context.dataset, context.asset, [context.interval ?? '1m'], history);
-      if (context.interval) files.market({ asset: context.asset, interval: context.interval, date }, [context.dataset], dates);
+      if (context.interval)
+        files.market({ asset: context.asset, interval: context.interval, date }, [context.dataset], dates);
     }
   }
   return files.all;
@@ -83,7 +94,8 @@ class Files {
   asset(dataset: Dataset, asset: string, klineIntervals: readonly string[], dates: readonly string[]): void {
     for (const date of dates) {
       if (isFeed(dataset)) this.add({ dataset, asset, interval: null, date });
-      else if (dataset === 'klines') for (const interval of klineIntervals) this.add({ dataset, asset, interval, date });
+      else if (dataset === 'klines')
+        for (const interval of klineIntervals) this.add({ dataset, asset, interval, date });
     }
   }
 }

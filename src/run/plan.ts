@@ -22,14 +22,23 @@ import type { SegmentMarket, SegmentPlan } from './segment.ts';
 import { strikeOf } from './strike.ts';
 
 /** Finds a staged file; undefined where the archive has none. */
-export type Find = <D extends Dataset>(dataset: D, asset: string, interval: string | null, date: string) => Staged<D> | undefined;
+export type Find = <D extends Dataset>(
+  dataset: D,
+  asset: string,
+  interval: string | null,
+  date: string,
+) => Staged<D> | undefined;
 
 export interface PlanInput {
   readonly manifest: Manifest;
   readonly venue: Venue;
   readonly limits: Limits;
   readonly find: Find;
-  readonly series: readonly { readonly name: string; readonly columns: readonly string[]; readonly rows: SeriesRows }[];
+  readonly series: readonly {
+    readonly name: string;
+    readonly columns: readonly string[];
+    readonly rows: SeriesRows;
+  }[];
 }
 
 /** One asset's stream of values that the strategy reads: declared, or brought in as context. */
@@ -54,10 +63,12 @@ export function feedsOf(input: PlanInput, assets: readonly string[]): Feed[] {
       else for (const interval of manifest.kline_intervals) add(dataset, asset, interval);
     }
   for (const { dataset, asset, interval } of manifest.context) add(dataset, asset, interval ?? '1m');
-  const series = input.series.map(({ name, columns }): Feed => ({
-    wire: { kind: 'series', asset: '', interval: '', name, columns },
-    dataset: 'series',
-  }));
+  const series = input.series.map(
+    ({ name, columns }): Feed => ({
+      wire: { kind: 'series', asset: '', interval: '', name, columns },
+      dataset: 'series',
+    }),
+  );
   return [...feeds.values(), ...series];
 }
 
@@ -102,10 +113,13 @@ export function marketsOn(find: Find, { asset, interval, date }: MarketDay): rea
   return rows.filter((row) => row.start_ms >= from && row.start_ms < from + DAY_MS);
 }
 
-export const crossesMidnight = (row: MarketRow, { date }: MarketDay): boolean => row.end_ms > dayStart(date) + DAY_MS;
+export const crossesMidnight = (row: MarketRow, { date }: MarketDay): boolean =>
+  row.end_ms > dayStart(date) + DAY_MS;
 
 function hasDepth(find: Find, { asset, interval }: MarketDay, date: string): boolean {
-  return (['book', 'orderbook', 'price_change'] as const).some((dataset) => find(dataset, asset, interval, date));
+  return (['book', 'orderbook', 'price_change'] as const).some((dataset) =>
+    find(dataset, asset, interval, date),
+  );
 }
 
 /** Rows by market, made once a staged file. */
@@ -127,10 +141,13 @@ function partOf<R extends MarketRows>(rows: R, market: string): Part<R> {
 export function groupsOf(mode: Manifest['mode'], markets: readonly Listed[]): (readonly Listed[])[] {
   if (mode === 'session') return markets.some((market) => market.tradable) ? [markets] : [];
   const context = markets.filter((market) => !market.tradable);
-  const live = (one: Listed, at: Listed): boolean => one.row.start_ms < at.row.end_ms && one.row.end_ms > at.row.start_ms;
+  const live = (one: Listed, at: Listed): boolean =>
+    one.row.start_ms < at.row.end_ms && one.row.end_ms > at.row.start_ms;
   return markets
     .filter((market) => market.tradable)
-    .map((market) => markets.filter((other) => other === market || (context.includes(other) && live(other, market))));
+    .map((market) =>
+      markets.filter((other) => other === market || (context.includes(other) && live(other, market))),
+    );
 }
 
 /** Plans one segment over markets that share a strategy and a portfolio: one in market mode, all of them in a session. */
@@ -215,7 +232,9 @@ function disagrees({ strike, final, tie, outcome }: MarketRow): boolean {
 
 /** Everything recorded of a market that moves its book or prints in it, on its day and the next. */
 function recordedOf(find: Find, { row, day }: Listed): MarketParts {
-  const parts = <R extends MarketRows>(staged: (date: string) => readonly (Staged | undefined)[]): Part<R>[] =>
+  const parts = <R extends MarketRows>(
+    staged: (date: string) => readonly (Staged | undefined)[],
+  ): Part<R>[] =>
     [day.date, nextDay(day.date)]
       .flatMap(staged)
       .filter((file) => file !== undefined)
@@ -224,7 +243,10 @@ function recordedOf(find: Find, { row, day }: Listed): MarketParts {
   const { asset, interval } = day;
   return {
     tickSizes: parts((date) => [find('tick_size_change', asset, interval, date)]),
-    snapshots: parts((date) => [find('book', asset, interval, date), find('orderbook', asset, interval, date)]),
+    snapshots: parts((date) => [
+      find('book', asset, interval, date),
+      find('orderbook', asset, interval, date),
+    ]),
     deltas: parts((date) => [find('price_change', asset, interval, date)]),
     prints: parts((date) => [find('last_trade_price', asset, interval, date)]),
   };
@@ -235,15 +257,20 @@ function marketSources(input: PlanInput, market: Listed, index: number): StreamS
   const { row, day, tradable } = market;
   const { manifest } = input;
   const asked = manifest.context.filter((one) => one.asset === day.asset && one.interval === day.interval);
-  const declared = new Set<Dataset>([...(tradable ? manifest.datasets : []), ...asked.map((one) => one.dataset)]);
+  const declared = new Set<Dataset>([
+    ...(tradable ? manifest.datasets : []),
+    ...asked.map((one) => one.dataset),
+  ]);
   const sources: StreamSource[] = [];
   for (const date of [day.date, nextDay(day.date)]) {
     const part = <D extends Dataset>(dataset: D): Staged<D> | undefined =>
       declared.has(dataset) ? input.find(dataset, day.asset, day.interval, date) : undefined;
     const tick_size = part('tick_size_change');
-    if (tick_size) sources.push({ kind: 'tick_size', market: index, part: partOf(tick_size.rows, row.market) });
+    if (tick_size)
+      sources.push({ kind: 'tick_size', market: index, part: partOf(tick_size.rows, row.market) });
     for (const snapshot of [part('book'), part('orderbook')])
-      if (snapshot) sources.push({ kind: 'snapshot', market: index, part: partOf(snapshot.rows, row.market) });
+      if (snapshot)
+        sources.push({ kind: 'snapshot', market: index, part: partOf(snapshot.rows, row.market) });
     const delta = part('price_change');
     if (delta) sources.push({ kind: 'delta', market: index, part: partOf(delta.rows, row.market) });
     const trade = part('last_trade_price');

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import {
-  cellCount,
   type Checked,
+  cellCount,
   type Limits,
   type Manifest,
   type MarketDay,
@@ -31,7 +31,11 @@ export interface Prepared {
   readonly manifest: Manifest;
   readonly manifestText: string;
   readonly files: readonly SourceFile[];
-  readonly series: readonly { readonly name: string; readonly columns: readonly string[]; readonly rows: SeriesRows }[];
+  readonly series: readonly {
+    readonly name: string;
+    readonly columns: readonly string[];
+    readonly rows: SeriesRows;
+  }[];
   readonly venue: Venue;
   readonly quote: Quote;
   readonly marketDays: readonly MarketDay[];
@@ -68,7 +72,8 @@ function needsOf(manifest: Manifest, marketDays: readonly MarketDay[]): Need[] {
   for (const { asset, interval, date } of marketDays) {
     for (const dataset of manifest.datasets) {
       if (dataset === 'klines')
-        for (const kline of manifest.kline_intervals) needs.push({ dataset, asset, interval: kline, dates: [date] });
+        for (const kline of manifest.kline_intervals)
+          needs.push({ dataset, asset, interval: kline, dates: [date] });
       else needs.push({ dataset, asset, interval: isFeed(dataset) ? null : interval, dates: [date] });
     }
     for (const { asset: other, dataset, interval: of } of manifest.context)
@@ -98,7 +103,11 @@ async function readSeries(
       const path = paths.get(file);
       if (!path) throw new Rejection('E_SERIES', `${file}: the manifest names it and the folder lacks it`);
       const { columns, ts, values } = checkSeries(file, await readFile(path), limits);
-      return { name, columns, rows: { length: ts.length, ts_ms: ts, at_ms: ts.map((ms) => ms + lag_ms), columns: values } };
+      return {
+        name,
+        columns,
+        rows: { length: ts.length, ts_ms: ts, at_ms: ts.map((ms) => ms + lag_ms), columns: values },
+      };
     }),
   );
 }
@@ -110,4 +119,3 @@ function stripped(file: SourceFile): SourceFile {
     throw new Error(`${file.name}: TypeScript needs Node 22.13 or newer here; npx backtest brings its own`);
   return { name: file.name, content: stripTypeScriptTypes(file.content) };
 }
-

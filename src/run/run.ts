@@ -82,12 +82,24 @@ export async function run(request: RunRequest): Promise<RunResult> {
     name: randomUUID().slice(0, 8),
   });
   const { ticks, stage_ms, replay_ms } = done;
-  if (done.failure) return { ...empty, ticks, stage_ms, replay_ms, outcome: 'failed', wall_ms: wall(), rejection: done.failure };
+  if (done.failure)
+    return {
+      ...empty,
+      ticks,
+      stage_ms,
+      replay_ms,
+      outcome: 'failed',
+      wall_ms: wall(),
+      rejection: done.failure,
+    };
 
   meter.report();
   const results = cells.map((params, cell): Cell => ({ params, units: resultsOf(work, done.results, cell) }));
   const times = { ticks, stage_ms, replay_ms };
-  const written = await writeCells(request, prepared, inventory, results, { ...times, wall_ms: wall() });
+  const written = await writeCells(request, prepared, inventory, done.dropped, results, {
+    ...times,
+    wall_ms: wall(),
+  });
   return {
     outcome: 'completed',
     report: written.report,
@@ -120,6 +132,7 @@ async function writeCells(
   request: RunRequest,
   prepared: Prepared,
   inventory: Inventory,
+  dropped: readonly string[],
   cells: readonly Cell[],
   times: Readonly<Record<string, number>>,
 ): Promise<WrittenReport> {
@@ -136,7 +149,7 @@ async function writeCells(
       data_digest: inventory.digest,
       files: inventory.sorted,
       dirt: inventory.dirt,
-      places: inventory.places,
+      places: [...dropped, ...inventory.places],
       least_lag_ms: inventory.leastLagMs,
       prefetch_ms: request.lockstep ? 0 : request.limits.prefetch_ms,
       prints_archived: inventory.printsArchived,
@@ -153,4 +166,3 @@ async function writeCells(
   }
   return written[0]!;
 }
-

@@ -72,14 +72,17 @@ export class Segment {
     // on_start runs at the segment's start, whatever rows of before are still on their way.
     const shown = Math.max(this.through, this.start);
     if (!(now <= this.promise && now <= shown))
-      throw new ProtocolViolation(`time ${now} is beyond what was promised, ${Math.min(this.promise, shown)}`);
+      throw new ProtocolViolation(
+        `time ${now} is beyond what was promised, ${Math.min(this.promise, shown)}`,
+      );
     this.now = now;
   }
 
   /** The box has worked through a tick frame. */
   acknowledge(sequence: number): void {
     const first = this.unacknowledged.shift();
-    if (first?.sequence !== sequence) throw new ProtocolViolation(`progress on frame ${sequence}, which was not due`);
+    if (first?.sequence !== sequence)
+      throw new ProtocolViolation(`progress on frame ${sequence}, which was not due`);
     this.inFlight -= first.bytes;
     this.done = Math.max(this.done, first.through);
     if (!this.lockstep) this.pump();

@@ -14,7 +14,11 @@ export interface StagedDays {
 }
 
 /** Stages everything that market-days need; the markets files first, since they tell whether the next day is needed. */
-export async function stageDays(manifest: Manifest, marketDays: readonly MarketDay[], stage: Stage): Promise<StagedDays> {
+export async function stageDays(
+  manifest: Manifest,
+  marketDays: readonly MarketDay[],
+  stage: Stage,
+): Promise<StagedDays> {
   const staged = new Map<string, Staged>();
   const find = (<D extends Dataset>(dataset: D, asset: string, interval: string | null, date: string) =>
     staged.get(keyText({ dataset, asset, interval, date })) as Staged<D> | undefined) as Find;
@@ -80,7 +84,8 @@ export class Inventory {
   }
 
   private addDirt({ places, ...counts }: Dirt, at: string): void {
-    for (const [kind, count] of Object.entries(counts)) this.dirtByKind[kind] = (this.dirtByKind[kind] ?? 0) + count;
+    for (const [kind, count] of Object.entries(counts))
+      this.dirtByKind[kind] = (this.dirtByKind[kind] ?? 0) + count;
     for (const place of places) this.unreadable.push(`${at}: ${place}`);
   }
 }

@@ -17,7 +17,8 @@ export interface Strike {
 export function strikeOf(find: Find, row: MarketRow, day: MarketDay, feed_ms: number): Strike | null {
   const { asset, date } = day;
   for (const on of [date, nextDay(date)]) {
-    const found = row.settlement_feed === 'klines' ? kline(find, asset, on, row.start_ms) : feed(find, row, asset, on);
+    const found =
+      row.settlement_feed === 'klines' ? kline(find, asset, on, row.start_ms) : feed(find, row, asset, on);
     if (found) {
       const at_ms = Math.max(found.at_ms + feed_ms, row.start_ms);
       return at_ms <= row.end_ms ? { at_ms, value: row.strike ?? found.value } : null;
@@ -51,5 +52,7 @@ function firstReceived(rows: FeedRows | undefined, ms: number): number {
 function kline(find: Find, asset: string, date: string, start_ms: number): Strike | null {
   const rows = find('klines', asset, STRIKE_KLINE, date)?.rows;
   const at = rows ? rows.open_ms.findIndex((open) => open >= start_ms) : -1;
-  return rows && at >= 0 ? { at_ms: rows.open_ms[at]! + klineIntervalMs[STRIKE_KLINE]!, value: rows.open[at]! } : null;
+  return rows && at >= 0
+    ? { at_ms: rows.open_ms[at]! + klineIntervalMs[STRIKE_KLINE]!, value: rows.open[at]! }
+    : null;
 }

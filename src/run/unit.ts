@@ -1,3 +1,4 @@
+import type { Language } from '../../contract/index.ts';
 import {
   type Failure,
   FromBox,
@@ -11,7 +12,6 @@ import {
   type UnitResult,
   type WireStart,
 } from '../../contract/index.ts';
-import type { Language } from '../../contract/index.ts';
 import { type Box, type LimitHit, ProtocolViolation, type Raised, type Sandbox } from '../sandbox/sandbox.ts';
 import { verdict } from '../sandbox/verdict.ts';
 import { Watch } from '../sandbox/watch.ts';
@@ -55,9 +55,12 @@ export async function runUnit(plan: UnitPlan, options: UnitOptions): Promise<Uni
   const conversation = new Conversation(plan, box, options);
   const abort = (): void => conversation.stop();
   options.signal.addEventListener('abort', abort);
+  // The backstop for a box that says harmless things for ever.
+  const overdue = setTimeout(() => conversation.overdue(), deadline_ms - Date.now()).unref();
   try {
     await conversation.run();
   } finally {
+    clearTimeout(overdue);
     options.signal.removeEventListener('abort', abort);
     conversation.close();
     conversation.exit = await box.close(conversation.ended ? 2_000 : 0);
@@ -69,6 +72,7 @@ export async function runUnit(plan: UnitPlan, options: UnitOptions): Promise<Uni
 /** What is said between the worker and one box, and what comes of it. Nothing the box says is believed unchecked. */
 class Conversation {
   exit: Awaited<ReturnType<Box['close']>> | null = null;
+  private readonly began = Date.now();
   ended = false;
   private readonly plan: UnitPlan;
   private readonly box: Box;
@@ -97,7 +101,12 @@ class Conversation {
     this.plan = plan;
     this.box = box;
     this.options = options;
-    this.watch = new Watch(options.limits, plan.market_days, () => box.cpuMs(), (hit) => this.hit(hit));
+    this.watch = new Watch(
+      options.limits,
+      plan.market_days,
+      () => box.cpuMs(),
+      (hit) => this.hit(hit),
+    );
     box.receive((type, payload) => this.frame(type, payload));
     void box.hangup.then(() => this.stop());
   }
@@ -129,6 +138,10 @@ class Conversation {
     this.wake();
   }
 
+  overdue(): void {
+    this.hit({ limit: 'stalled', value: this.options.deadline_ms - this.began });
+  }
+
   close(): void {
     this.watch.close();
   }
@@ -145,13 +158,18 @@ class Conversation {
       },
       this.options.limits,
     );
-    if (failure) return { ok: false, failure: { ...failure, last_logs: this.logs.slice(-20).map((line) => line.text) } };
+    if (failure)
+      return { ok: false, failure: { ...failure, last_logs: this.logs.slice(-20).map((line) => line.text) } };
     return { ok: true, ticks: this.ticks, result: this.assemble() };
   }
 
   private lastPlace(): Place {
     const now = this.segment ? this.segment.now : null;
-    return { hook: this.place.hook, market: this.place.market ?? this.market, ts_ms: this.place.ts_ms ?? now };
+    return {
+      hook: this.place.hook,
+      market: this.place.market ?? this.market,
+      ts_ms: this.place.ts_ms ?? now,
+    };
   }
 
   private async until(done: () => boolean): Promise<void> {
@@ -242,7 +260,8 @@ class Conversation {
   }
 
   private end(): void {
-    if (this.segmentsDone !== this.plan.segments.length) throw new ProtocolViolation('END before the work was done');
+    if (this.segmentsDone !== this.plan.segments.length)
+      throw new ProtocolViolation('END before the work was done');
     this.ended = true;
     this.wake();
   }
@@ -250,7 +269,8 @@ class Conversation {
   private log(payload: Buffer): void {
     if (payload.length < 8) throw new ProtocolViolation('a log frame too short');
     const { limits } = this.options;
-    if (payload.length - 8 > limits.log_line_bytes) throw new ProtocolViolation('a log line beyond its bound');
+    if (payload.length - 8 > limits.log_line_bytes)
+      throw new ProtocolViolation('a log line beyond its bound');
     this.logBytes += payload.length - 8;
     if (this.logBytes > limits.log_bytes) return this.hit({ limit: 'logs', value: limits.log_bytes });
     const ts_ms = payload.readDoubleLE(0);
@@ -264,7 +284,8 @@ class Conversation {
     const ts_ms = payload.readDoubleLE(0);
     const p_up = payload.readDoubleLE(8);
     const market = this.segmentPlan?.markets[payload.readUInt16LE(16)];
-    if (this.forecasts.length >= limits.forecasts) return this.hit({ limit: 'forecasts', value: limits.forecasts });
+    if (this.forecasts.length >= limits.forecasts)
+      return this.hit({ limit: 'forecasts', value: limits.forecasts });
     if (market && Number.isFinite(ts_ms) && p_up >= 0 && p_up <= 1)
       this.forecasts.push({ ts_ms, market: market.spec.id, p_up });
   }
@@ -283,7 +304,8 @@ class Conversation {
     const name = hooks[hook];
     return {
       hook: name ? (this.plan.language === 'python@3.14' ? name.python : name.node) : null,
-      market: market === NO_MARKET ? this.market : (this.segmentPlan?.markets[market]?.spec.id ?? this.market),
+      market:
+        market === NO_MARKET ? this.market : (this.segmentPlan?.markets[market]?.spec.id ?? this.market),
       ts_ms: Number.isFinite(ts) && ts > 0 ? ts : null,
     };
   }
@@ -305,7 +327,8 @@ class Conversation {
 }
 
 function need(payload: Buffer, bytes: number): void {
-  if (payload.length !== bytes) throw new ProtocolViolation(`a frame of ${payload.length} bytes where ${bytes} were due`);
+  if (payload.length !== bytes)
+    throw new ProtocolViolation(`a frame of ${payload.length} bytes where ${bytes} were due`);
 }
 
 /** What one finished segment came to. */
@@ -333,5 +356,13 @@ function segmentResult(plan: SegmentPlan, segment: Segment): UnitResult {
     ];
   });
   const { fills, marks } = venue.journal;
-  return { markets, orders, fills, marks, logs: [], forecasts: [], counts: { ...venue.journal.counts, ...plan.met } };
+  return {
+    markets,
+    orders,
+    fills,
+    marks,
+    logs: [],
+    forecasts: [],
+    counts: { ...venue.journal.counts, ...plan.met },
+  };
 }

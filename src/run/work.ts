@@ -29,6 +29,8 @@ export interface WorkOptions {
 
 export interface WorkDone {
   readonly results: readonly UnitResult[];
+  /** Markets that could not be replayed, with the reason. */
+  readonly dropped: readonly string[];
   /** Of the first unit, in the order of the plan, that made no result. */
   readonly failure: Failure | null;
   readonly ticks: number;
@@ -38,7 +40,10 @@ export interface WorkDone {
 }
 
 /** The units of a run: days outside, cells inside, so that the cells of a day share its staging. */
-export function workOf(prepared: Prepared, cells: readonly Readonly<Record<string, ParamValue>>[]): WorkItem[] {
+export function workOf(
+  prepared: Prepared,
+  cells: readonly Readonly<Record<string, ParamValue>>[],
+): WorkItem[] {
   const { manifest, marketDays } = prepared;
   const scopes = manifest.mode === 'session' ? [marketDays] : marketDays.map((day) => [day]);
   return scopes.flatMap((days) => cells.map((params, cell) => ({ cell, params, marketDays: days })));
@@ -52,6 +57,7 @@ export async function runUnits(work: readonly WorkItem[], options: WorkOptions):
   const fault = new AbortController();
   const aborts = work.map(() => new AbortController());
   const outcomes: (UnitOutcome | undefined)[] = work.map(() => undefined);
+  const dropped = new Set<string>();
   const shared = new SharedStaging(work, options);
   let next = 0;
   let failedAt = work.length;
@@ -65,7 +71,7 @@ export async function runUnits(work: readonly WorkItem[], options: WorkOptions):
     const ready = performance.now();
     stage_ms += ready - began;
     try {
-      outcomes[at] = await runItem(work[at]!, at, staged, options, signal);
+      outcomes[at] = await runItem(work[at]!, at, staged, options, signal, (reason) => dropped.add(reason));
     } catch (error) {
       // A unit behind a failed one was called off: whatever it died of does not matter.
       if (!aborts[at]!.signal.aborted) throw error;
@@ -97,7 +103,14 @@ export async function runUnits(work: readonly WorkItem[], options: WorkOptions):
   const ticks = outcomes.reduce((sum, outcome) => sum + (outcome?.ok ? outcome.ticks : 0), 0);
   const failed = outcomes[failedAt];
   const failure = failed && !failed.ok ? failed.failure : null;
-  return { results, failure, ticks, stage_ms: Math.round(stage_ms), replay_ms: Math.round(replay_ms) };
+  return {
+    results,
+    dropped: [...dropped].sort(),
+    failure,
+    ticks,
+    stage_ms: Math.round(stage_ms),
+    replay_ms: Math.round(replay_ms),
+  };
 }
 
 async function runItem(
@@ -106,12 +119,20 @@ async function runItem(
   staged: StagedDays,
   options: WorkOptions,
   signal: AbortSignal,
+  onDropped: (reason: string) => void,
 ): Promise<UnitOutcome> {
   const { prepared, limits, meter, sandbox, lockstep } = options;
   const { manifest } = prepared;
-  const input: PlanInput = { manifest, venue: prepared.venue, limits, find: staged.find, series: prepared.series };
+  const input: PlanInput = {
+    manifest,
+    venue: prepared.venue,
+    limits,
+    find: staged.find,
+    series: prepared.series,
+  };
   const feeds = feedsOf(input, [...new Set(item.marketDays.map((day) => day.asset))]);
   const { markets, dropped } = listMarkets(input, item.marketDays);
+  for (const reason of dropped) onDropped(reason);
   const groups = groupsOf(manifest.mode, markets);
   const plan: UnitPlan = {
     name: `${options.name}-${at}`,
@@ -138,17 +159,15 @@ async function runItem(
     market_days: item.marketDays.length,
     perMarket: manifest.mode === 'market',
   };
-  const outcome = await runUnit(plan, {
+  return runUnit(plan, {
     sandbox,
     limits,
     lockstep,
     signal,
     deadline_ms: Date.now() + deadline(limits, item.marketDays.length),
-    onProgress: (segments, ticks) => meter.unit(at, segments / Math.max(1, groups.length), item.marketDays.length, ticks),
+    onProgress: (segments, ticks) =>
+      meter.unit(at, segments / Math.max(1, groups.length), item.marketDays.length, ticks),
   });
-  if (!outcome.ok || dropped.length === 0) return outcome;
-  const counts = { ...outcome.result.counts, dropped_markets: dropped.length };
-  return { ...outcome, result: { ...outcome.result, counts } };
 }
 
 /** Long after the last limit would have ended it. */

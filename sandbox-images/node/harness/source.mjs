@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { hookNames } from './codes.mjs';
 import { StrategyError } from './errors.mjs';
 
@@ -16,8 +17,19 @@ export function writeSource(files, folder) {
   if (!existsSync(own)) writeFileSync(own, '{"type":"module"}');
 }
 
+/** The worker has taken the types out of TypeScript files; this Node may not know their names. */
+function loadTypeScript() {
+  registerHooks({
+    load(url, context, next) {
+      if (!/^file:.*\.m?ts$/.test(url)) return next(url, context);
+      return { format: 'module', shortCircuit: true, source: readFileSync(fileURLToPath(url)) };
+    },
+  });
+}
+
 /** Imports the strategy: its class, and the set of its hooks' names. */
 export async function load(entry, folder) {
+  loadTypeScript();
   const module = await import(pathToFileURL(join(folder, entry)).href);
   const fallback = typeof module.default === 'function' ? module.default : module.default?.Strategy;
   const Strategy = module.Strategy ?? fallback;

@@ -172,6 +172,9 @@ export async function open({ language, source, start, python: flags }: Options) 
       const told = frame.type === FromBox.failed ? `\n${frame.payload.toString('utf8', 16)}` : '';
       throw new Error(`expected frame ${type}, got ${frame.type}${told}`);
     },
+    /** Stops reading control frames for a while. */
+    pause: () => control.pause(),
+    resume: () => control.resume(),
     hangUp() {
       control.destroy();
       bulk.destroy();

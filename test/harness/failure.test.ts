@@ -241,6 +241,29 @@ export class Strategy {
     }
   });
 
+  test('more than the socket holds arrives whole and in order, with beats between the frames', async () => {
+    const sources = {
+      python: `
+class Strategy:
+    def on_start(self, ctx):
+        for i in range(1500): ctx.log(i, 'x' * 1000)
+`,
+      node: `export class Strategy { onStart(ctx) { for (let i = 0; i < 1500; i++) ctx.log(i, 'x'.repeat(1000)); } }`,
+    };
+    const box = await open({ language, source: sources[language] });
+    try {
+      await box.expect(FromBox.ready);
+      box.pause();
+      box.segment();
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+      box.resume();
+      await box.expect(FromBox.ask);
+      expect(box.lines()).toEqual(Array.from({ length: 1500 }, (_, i) => `${i} ${'x'.repeat(1000)}`));
+    } finally {
+      await box.close();
+    }
+  });
+
   test('a worker that hangs up ends the harness', async () => {
     const sources = {
       python: 'class Strategy:\n    def on_start(self, ctx): pass\n',

@@ -55,6 +55,7 @@ export class Strategy {
         ];
         const second: Row[] = [
           { ts: T0 + 10, kind: Kind.trade, market: 1, bid: 2000, ask: 3000 },
+          { ts: T0 + 16, kind: depth | SILENT, bid: 4100, ask: 4200 },
           { ts: T0 + 20, kind: depth | SILENT, market: 1, bid: 2100, ask: 3000 },
         ];
         box.ticks(first, T0 + 9, [0, 3900, 4200, 1, 0, 2900]);
@@ -68,7 +69,7 @@ export class Strategy {
       `timer ${up}|None 0.3 None|0.7 None None`,
       `trade ${up}|0.2 0.3 0.25|0.7 0.8 0.75`,
       `timer ${up}|0.2 0.3 0.25|0.7 0.8 0.75`,
-      `timer ${up}|0.21 0.3 0.255|0.7 0.79 0.745`,
+      'timer 0.41 0.42 0.415|0.58 0.59 0.585|0.21 0.3 0.255|0.7 0.79 0.745',
     ]);
   });
 

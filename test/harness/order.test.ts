@@ -204,9 +204,11 @@ export class Strategy {
   test('a segment starts anew: strategy, clock, timers, positions and order numbers', async () => {
     const sources = {
       python: `
+import random
 class Strategy:
     def __init__(self): self.rows = 0
-    def on_start(self, ctx): ctx.log(ctx.now_ms, ctx.cash, ctx.position('m0', 'up').shares, ctx.random())
+    def on_start(self, ctx):
+        ctx.log(ctx.now_ms, ctx.cash, ctx.position('m0', 'up').shares, ctx.random(), random.random())
     def on_trade(self, ctx, trade):
         self.rows += 1
         ctx.log(self.rows, ctx.buy(trade.market, 'up', size=5, limit=0.5))
@@ -215,7 +217,7 @@ class Strategy:
       node: `
 export class Strategy {
   rows = 0;
-  onStart(ctx) { ctx.log(ctx.nowMs, ctx.cash.toFixed(1), ctx.position('m0', 'up').shares.toFixed(1), ctx.random()); }
+  onStart(ctx) { ctx.log(ctx.nowMs, ctx.cash.toFixed(1), ctx.position('m0', 'up').shares.toFixed(1), ctx.random(), Math.random()); }
   onTrade(ctx, trade) {
     this.rows++;
     ctx.log(this.rows, ctx.buy({ market: trade.market, outcome: 'up', size: 5, limit: 0.5 }));
@@ -239,7 +241,7 @@ export class Strategy {
           segment: { start_ms: T0 - 50, markets: [market(0, { start_ms: T0 - 50 })] },
         })
       ).lines.slice(first.length);
-      expect(first).toEqual([expect.stringMatching(`^${T0} 1000.0 0.0 0\\.\\d+$`), '1 m0#1']);
+      expect(first).toEqual([expect.stringMatching(`^${T0} 1000.0 0.0 0\\.\\d+ 0\\.\\d+$`), '1 m0#1']);
       expect(second).toEqual([first[0]!.replace(String(T0), String(T0 - 50)), '1 m0#1']);
     } finally {
       await box.close();

@@ -35,8 +35,6 @@ export class Run {
     this.hooksCalled = 0;
     this.commandsSent = 0;
     this.bytesLogged = 0;
-    /** What is printed while the module loads waits for READY, as the first frame must be that. */
-    this.early = [];
   }
 
   /** Everything between START and END. Rejects with whatever the strategy throws. */
@@ -52,7 +50,6 @@ export class Run {
     this.methods = methods;
     const mask = hookNames.reduce((sum, name, code) => sum + (methods.has(name) ? 2 ** code : 0), 0);
     this.control.send(FromBox.ready, new Uint8Array(new Uint32Array([mask]).buffer));
-    this.releaseEarly();
     this.watch();
     while (await this.nextSegment(Strategy));
     this.control.send(FromBox.end, floats(this.hooksCalled, this.commandsSent, this.bytesLogged));
@@ -107,21 +104,13 @@ export class Run {
     for (const line of text.split('\n')) {
       const bytes = cut(line, this.start.limits.log_line_bytes, CUT);
       this.bytesLogged += bytes.length;
-      const payload = Buffer.concat([floats(this.clock[0]), bytes]);
-      if (this.early) this.early.push(payload);
-      else this.control.hold(FromBox.log, payload);
+      this.control.hold(FromBox.log, Buffer.concat([floats(this.clock[0]), bytes]));
     }
-  }
-
-  releaseEarly() {
-    for (const payload of this.early ?? []) this.control.hold(FromBox.log, payload);
-    this.early = null;
   }
 
   /** Tells the worker of an exception of the strategy. */
   failed(error) {
     if (error instanceof WorkerGone) return;
-    this.releaseEarly();
     const head = Buffer.alloc(16);
     head.writeDoubleLE(this.clock[0], 0);
     head.writeUInt16LE(this.shared[Shared.market], 8);

@@ -120,7 +120,7 @@ export class Segment {
     } else if (rank === Rank.close) {
       world.at(ms);
       world.shut(what);
-      if (ms >= world.startMs) this.call(Hook.onMarketClose, what._index, what);
+      this.call(Hook.onMarketClose, what._index, what);
     } else {
       world.at(ms);
       const [hook, told] = this.account.apply(what, world.byIndex[what.market] ?? null);

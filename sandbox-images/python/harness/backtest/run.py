@@ -35,20 +35,16 @@ class Run:
         clock.install()
         clock.follow(self.now_ms)
         builtins.print = self._print_as(builtins.print)
-        # What is printed while the module loads waits for READY, as the first frame must be that.
-        self._early = []
         try:
             seed_libraries(f'{self.start["seed"]}/', sys.modules.get('numpy'))
             strategy, methods = source.load(self.start['entry'], self.folder)
             self.wire.send(w.READY, sum(1 << i for i, name in enumerate(w.HOOKS) if name in methods).to_bytes(4, 'little'))
-            self._release_early()
             watch(self)
             while self._next_segment(strategy, methods):
                 pass
         except (w.WorkerGone, SystemExit):
             raise
         except BaseException as error:
-            self._release_early()
             self._failed(error)
             return 1
         self.wire.send(w.END, w.end.pack(self.hooks_called, self.commands_sent, self.bytes_logged))
@@ -93,15 +89,7 @@ class Run:
         for line in text.split('\n'):
             data = cut(line, limit, CUT)
             self.bytes_logged += len(data)
-            if self._early is None:
-                self.wire.hold(w.LOG, stamp + data)
-            else:
-                self._early.append(stamp + data)
-
-    def _release_early(self):
-        early, self._early = self._early, None
-        for payload in early or ():
-            self.wire.hold(w.LOG, payload)
+            self.wire.hold(w.LOG, stamp + data)
 
     def _print_as(self, real):
         def print(*values, sep=' ', end='\n', file=None, flush=False):

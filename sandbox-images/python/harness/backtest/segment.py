@@ -184,8 +184,7 @@ class Segment:
         elif rank == CLOSE:
             world.at(ms)
             world.shut(what)
-            if ms >= world.start_ms:
-                self._call(w.ON_MARKET_CLOSE, what._index, what)
+            self._call(w.ON_MARKET_CLOSE, what._index, what)
         else:
             world.at(ms)
             index = what[13]

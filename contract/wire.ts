@@ -287,6 +287,7 @@ export interface WireSegment {
   readonly name: string;
   /** Clock at `on_start`. */
   readonly start_ms: number;
+  /** Dollars. */
   readonly capital: number;
   readonly markets: readonly WireMarket[];
 }

@@ -178,7 +178,7 @@ export function planSegment(
     wire: {
       name: session ? 'session' : tradable[0]!.row.market,
       start_ms,
-      capital: Math.round(manifest.capital * MICRO),
+      capital: manifest.capital,
       markets: markets.map((market, index) => wireMarket(market, specs[index]!, index)),
     },
     stream: {

@@ -34,10 +34,33 @@ export class FrameColumns {
     this.side = new Uint8Array(capacity);
   }
 
-  /** A place for one more row; the caller fills every column at it. */
-  next(): number {
+  /** Time of the last row; -Infinity when there is none. */
+  get lastMs(): number {
+    return this.length > 0 ? this.ts[this.length - 1]! : Number.NEGATIVE_INFINITY;
+  }
+
+  put(
+    ts: number,
+    price: number,
+    size: number,
+    lag: number,
+    market: number,
+    bid: number,
+    ask: number,
+    kind: number,
+    side: number,
+  ): void {
     if (this.length === this.ts.length) this.grow();
-    return this.length++;
+    const at = this.length++;
+    this.ts[at] = ts;
+    this.price[at] = price;
+    this.size[at] = size;
+    this.lag[at] = lag;
+    this.market[at] = market;
+    this.bid[at] = bid;
+    this.ask[at] = ask;
+    this.kind[at] = kind;
+    this.side[at] = side;
   }
 
   /** Copies the rows into one payload and starts anew. `quotes`: market, bid, ask of every open market before the first row. */
@@ -61,7 +84,7 @@ export class FrameColumns {
     put(this.kind, at.kind);
     put(this.side, at.side);
     payload.set(new Uint8Array(Uint16Array.from(quotes).buffer), at.quotes);
-    const last_ms = n > 0 ? this.ts[n - 1]! : Number.NEGATIVE_INFINITY;
+    const last_ms = this.lastMs;
     this.length = 0;
     return { rows: n, last_ms, through_ms, payload };
   }

@@ -1,8 +1,8 @@
 import type { DeltaRows, MarketRows, PrintRows, SnapshotRows, TickSizeRows } from '../archive/staged.ts';
-import { Ask, Bid, Book, type BookSide } from '../exchange/book.ts';
+import { Ask, Bid, type BookSide } from '../exchange/book.ts';
 import { Row, type Tape } from '../exchange/tape.ts';
 import { DOLLAR } from '../exchange/units.ts';
-import { SnapshotDiff } from './snapshot.ts';
+import { Depth } from './depth.ts';
 
 /** Rows of one market in one file: the file's columns and the numbers of the market's rows, in file order. */
 export interface Part<R extends MarketRows> {
@@ -94,8 +94,7 @@ class TapeWriter {
   private kind = new Uint8Array(1024);
   private price = new Uint16Array(1024);
   private size = new Float64Array(1024);
-  private readonly book = new Book(0);
-  private readonly diff = new SnapshotDiff();
+  private readonly depth = new Depth();
   private readonly gaps: number[] = [];
   private readonly gapMs: number;
   private tick: number;
@@ -115,7 +114,7 @@ class TapeWriter {
   row(source: Source, row: number, ts: number): void {
     if (source.kind === 'print') this.print(source.rows, row, ts);
     else if (source.kind === 'tick') this.grid(source.rows.after[row]!, ts);
-    else this.depth(source, row, ts);
+    else this.depthRow(source, row, ts);
   }
 
   finish(end_ms: number, count: (name: string, by: number) => void): Tape {
@@ -136,7 +135,7 @@ class TapeWriter {
   }
 
   /** A depth row: whatever it says, the book was known at `ts`. Nothing is known before the first one. */
-  private depth(source: Source & { kind: 'snapshot' | 'delta' }, row: number, ts: number): void {
+  private depthRow(source: Source & { kind: 'snapshot' | 'delta' }, row: number, ts: number): void {
     if (ts - this.lastDepth > this.gapMs) this.gaps.push(this.lastDepth, ts);
     this.lastDepth = ts;
     if (source.kind === 'delta') {
@@ -144,10 +143,9 @@ class TapeWriter {
       const down = rows.outcome[row]!;
       const side = (rows.side[row]! ^ down) as BookSide;
       this.level(side, down ? DOLLAR - rows.price[row]! : rows.price[row]!, rows.size[row]!, ts);
-    } else
-      this.diff.apply(source.rows, row, this.book, (side, price, size) => this.level(side, price, size, ts));
+    } else this.depth.lay(source.rows, row, (side, price, size) => this.level(side, price, size, ts));
     // By archive row: what a snapshot's levels cross while they change one by one is nobody's.
-    if (this.book.bestBid >= this.book.bestAsk) this.crossed++;
+    if (this.depth.book.bestBid >= this.depth.book.bestAsk) this.crossed++;
   }
 
   private level(side: BookSide, price: number, size: number, ts: number): void {
@@ -155,8 +153,7 @@ class TapeWriter {
       this.implied++;
       this.grid(price % 10 === 0 ? 10 : 1, ts);
     }
-    this.book.set(side, price, size, ts);
-    this.diff.note(side, price, size);
+    this.depth.set(side, price, size, ts);
     this.push(side === Bid ? Row.bid : Row.ask, price, size, ts);
   }
 

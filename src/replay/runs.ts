@@ -1,0 +1,332 @@
+import { Kind, SILENT, Side } from '../../contract/index.ts';
+import type {
+  DeltaRows,
+  FeedRows,
+  KlineRows,
+  PrintRows,
+  QuoteRows,
+  SnapshotRows,
+  TickSizeRows,
+} from '../archive/staged.ts';
+import type { BookSide } from '../exchange/book.ts';
+import { DOLLAR, SHARE } from '../exchange/units.ts';
+import type { FrameColumns } from './frame.ts';
+import { type Run, timeOf } from './merge.ts';
+import type { Records, SeriesRows, StreamOptions, StreamSource } from './stream.ts';
+import type { Part } from './tape.ts';
+import { View } from './view.ts';
+
+/** Within a millisecond: the lower rank first. */
+const rank: Record<StreamSource['kind'] | 'open' | 'strike', number> = {
+  tick_size: 0,
+  snapshot: 1,
+  delta: 2,
+  trade: 3,
+  prices: 4,
+  twap30s: 4,
+  twap60s: 4,
+  quote: 5,
+  kline: 6,
+  series: 7,
+  open: 8,
+  strike: 9,
+};
+
+type Where = Pick<Run, 'times' | 'at' | 'offset'>;
+
+/** Turns a segment's sources into runs, each of which writes its rows to `columns` as they are due. */
+export class Runs {
+  ticks = 0;
+  readonly ticksOf: number[];
+  readonly views: readonly View[];
+  /** Records since the last frame, by feed. */
+  records = new Map<number, Records>();
+  private readonly options: StreamOptions;
+  private readonly columns: FrameColumns;
+  /** Sources so far of each rank and market or feed: they come in the order of their days. */
+  private readonly days = new Map<number, number>();
+
+  constructor(options: StreamOptions, columns: FrameColumns) {
+    this.options = options;
+    this.columns = columns;
+    this.ticksOf = options.markets.map(() => 0);
+    this.views = options.markets.map(() => new View());
+  }
+
+  /** All runs of the segment, its opens and strikes among them. */
+  all(): Run[] {
+    return [...this.options.sources.map((source) => this.of(source)), ...this.marks()];
+  }
+
+  private of(source: StreamSource): Run {
+    switch (source.kind) {
+      case 'prices':
+      case 'twap30s':
+      case 'twap60s':
+        return this.feed(source.rows, source.feed, Kind[source.kind]);
+      case 'kline':
+        return this.klines(source.rows, source.feed, source.interval_ms);
+      case 'series':
+        return this.series(source.rows, source.feed);
+      case 'delta':
+        return this.deltas(source.part, source.market);
+      case 'snapshot':
+        return this.snapshots(source.part, source.market);
+      case 'trade':
+        return this.trades(source.part, source.market);
+      case 'quote':
+        return this.quotes(source.part, source.market);
+      case 'tick_size':
+        return this.tickSizes(source.part, source.market);
+    }
+  }
+
+  /** Opens and strikes, as runs of one row. */
+  private marks(): Run[] {
+    return this.options.markets.flatMap((market, index) => {
+      const view = this.views[index]!;
+      const one = (at_ms: number, what: 'open' | 'strike', kind: number, value: number): Run => ({
+        ...{
+          times: Float64Array.of(at_ms),
+          at: null,
+          offset: 0,
+          length: 1,
+          next: 0,
+          order: this.order(rank[what], index),
+        },
+        emit: (_, ts) => this.columns.put(ts, value, 0, 0, index, view.bid, view.ask, kind, 0),
+      });
+      const open = one(market.start_ms, 'open', Kind.market_open, 0);
+      const { strike } = market;
+      if (!strike || strike.at_ms > market.end_ms) return [open];
+      return [open, one(strike.at_ms, 'strike', Kind.strike, strike.value)];
+    });
+  }
+
+  private trades({ rows, at }: Part<PrintRows>, market: number): Run {
+    const view = this.views[market]!;
+    return this.ofMarket(rows, at, market, rank.trade, (i, ts) => {
+      const row = at[i]!;
+      const kind = Kind.trade + this.begin(ts, market);
+      const side = rows.side[row]! | (rows.outcome[row]! << 1);
+      const price = rows.price[row]! / DOLLAR;
+      this.columns.put(
+        ts,
+        price,
+        rows.size[row]! / SHARE,
+        ts - rows.event[row]!,
+        market,
+        view.bid,
+        view.ask,
+        kind,
+        side,
+      );
+    });
+  }
+
+  private tickSizes({ rows, at }: Part<TickSizeRows>, market: number): Run {
+    const view = this.views[market]!;
+    return this.ofMarket(rows, at, market, rank.tick_size, (i, ts) => {
+      const row = at[i]!;
+      const kind = Kind.tick_size + this.begin(ts, market);
+      const [after, before] = [rows.after[row]! / DOLLAR, rows.before[row]! / DOLLAR];
+      this.columns.put(ts, after, before, ts - rows.event[row]!, market, view.bid, view.ask, kind, 0);
+    });
+  }
+
+  private quotes({ rows, at }: Part<QuoteRows>, market: number): Run {
+    const view = this.views[market]!;
+    const mirrored = (price: number): number => (price === 0 ? 0 : DOLLAR - price);
+    const dollars = (price: number): number => (price === 0 ? Number.NaN : price / DOLLAR);
+    return this.ofMarket(rows, at, market, rank.quote, (i, ts) => {
+      const row = at[i]!;
+      const kind = Kind.quote + this.begin(ts, market);
+      const down = rows.outcome[row]!;
+      const bid = rows.bid[row]!;
+      const ask = rows.ask[row]!;
+      if (!view.hasDepth) {
+        view.bid = down ? mirrored(ask) : bid;
+        view.ask = down ? mirrored(bid) : ask;
+      }
+      const lag = ts - rows.event[row]!;
+      this.columns.put(ts, dollars(bid), dollars(ask), lag, market, view.bid, view.ask, kind, down << 1);
+    });
+  }
+
+  private deltas({ rows, at }: Part<DeltaRows>, market: number): Run {
+    const view = this.views[market]!;
+    const { columns } = this;
+    return this.ofDepth(rows, at, market, rank.delta, (i, ts) => {
+      const row = at[i]!;
+      const kind = Kind.depth + this.begin(ts, market);
+      const down = rows.outcome[row]!;
+      const side = rows.side[row]!;
+      const price = rows.price[row]!;
+      const size = rows.size[row]!;
+      view.level((side ^ down) as BookSide, down ? DOLLAR - price : price, size);
+      const lag = ts - rows.event[row]!;
+      columns.put(
+        ts,
+        price / DOLLAR,
+        size / SHARE,
+        lag,
+        market,
+        view.bid,
+        view.ask,
+        kind,
+        side | (down << 1),
+      );
+    });
+  }
+
+  /** A snapshot travels as the levels it changed; only the last of them is the row that a hook sees. */
+  private snapshots({ rows, at }: Part<SnapshotRows>, market: number): Run {
+    const view = this.views[market]!;
+    const { columns } = this;
+    return this.ofDepth(rows, at, market, rank.snapshot, (i, ts) => {
+      const row = at[i]!;
+      const silent = this.begin(ts, market);
+      const down = rows.outcome[row]!;
+      const lag = ts - rows.event[row]!;
+      const flags = (down << 1) | Side.snapshot;
+      const before = columns.length;
+      view.depth.lay(rows, row, (side, up, size) => {
+        view.level(side, up, size);
+        const price = (down ? DOLLAR - up : up) / DOLLAR;
+        columns.put(
+          ts,
+          price,
+          size / SHARE,
+          lag,
+          market,
+          view.bid,
+          view.ask,
+          Kind.depth_part + silent,
+          (side ^ down) | flags,
+        );
+      });
+      if (columns.length > before) columns.kind[columns.length - 1] = Kind.depth + silent;
+      else columns.put(ts, 0, 0, lag, market, view.bid, view.ask, Kind.depth_same + silent, flags);
+    });
+  }
+
+  private feed(rows: FeedRows, feed: number, kind: number): Run {
+    const where = { times: rows.recv, at: null, offset: this.options.feed_ms };
+    return this.ofAsset(where, rows.length, rank.prices, feed, (i, ts) =>
+      this.unowned(ts, rows.value[i]!, ts - rows.event[i]!, feed, kind),
+    );
+  }
+
+  private klines(rows: KlineRows, feed: number, interval_ms: number): Run {
+    const { feed_ms } = this.options;
+    const columns = [rows.open_ms, rows.open, rows.high, rows.low, rows.close, rows.volume];
+    const where = { times: rows.open_ms, at: null, offset: interval_ms + feed_ms };
+    return this.ofAsset(where, rows.length, rank.kline, feed, (i, ts) => {
+      this.record('kline', feed, columns, i);
+      this.unowned(ts, rows.close[i]!, feed_ms, feed, Kind.kline);
+    });
+  }
+
+  private series(rows: SeriesRows, feed: number): Run {
+    const columns = [rows.ts_ms, ...rows.columns];
+    const where = { times: rows.at_ms, at: null, offset: 0 };
+    return this.ofAsset(where, rows.length, rank.series, feed, (i, ts) => {
+      this.record('series', feed, columns, i);
+      this.unowned(ts, 0, ts - rows.ts_ms[i]!, feed, Kind.series);
+    });
+  }
+
+  /** Rows of one market that arrive until its end. */
+  private ofMarket(
+    rows: { recv: Float64Array },
+    at: Uint32Array,
+    market: number,
+    rowRank: number,
+    emit: Run['emit'],
+  ): Run {
+    const where = { times: rows.recv, at, offset: this.options.feed_ms };
+    let length = at.length;
+    while (length > 0 && timeOf(where, length - 1) > this.options.markets[market]!.end_ms) length--;
+    return { ...where, length, next: 0, order: this.order(rowRank, market), emit };
+  }
+
+  private ofDepth(
+    rows: { recv: Float64Array },
+    at: Uint32Array,
+    market: number,
+    rowRank: number,
+    emit: Run['emit'],
+  ): Run {
+    const view = this.views[market]!;
+    view.hasDepth = true;
+    const run = this.ofMarket(rows, at, market, rowRank, emit);
+    if (run.length > 0) view.join();
+    return { ...run, done: () => view.leave() };
+  }
+
+  /** Rows that belong to an asset: history first, and always the last one before the start. */
+  private ofAsset(where: Where, count: number, rowRank: number, feed: number, emit: Run['emit']): Run {
+    const { start_ms, end_ms, warmup_ms } = this.options;
+    const last = lowerBound(where, count, start_ms) - 1;
+    const next = Math.min(lowerBound(where, count, start_ms - warmup_ms), Math.max(0, last));
+    return {
+      ...where,
+      length: lowerBound(where, count, end_ms + 1),
+      next,
+      order: this.order(rowRank, feed),
+      emit,
+    };
+  }
+
+  /** Sources are compared by rank, then market or feed, then day. */
+  private order(rowRank: number, index: number): number {
+    const group = rowRank * 65_536 + index;
+    const day = this.days.get(group) ?? 0;
+    this.days.set(group, day + 1);
+    return group * 4096 + day;
+  }
+
+  /** A market's row is due: silent up to the market's start, else counted. */
+  private begin(ts: number, market: number): number {
+    if (ts <= this.options.markets[market]!.start_ms) return SILENT;
+    this.ticks++;
+    this.ticksOf[market]!++;
+    return 0;
+  }
+
+  /** A row without a market carries the bests of the segment's first one. */
+  private unowned(ts: number, price: number, lag: number, feed: number, kind: number): void {
+    const silent = ts <= this.options.start_ms;
+    if (!silent) this.ticks++;
+    const first = this.views[0];
+    this.columns.put(
+      ts,
+      price,
+      0,
+      lag,
+      feed,
+      first?.bid ?? 0,
+      first?.ask ?? 0,
+      silent ? kind + SILENT : kind,
+      0,
+    );
+  }
+
+  private record(kind: Records['kind'], feed: number, columns: readonly Float64Array[], i: number): void {
+    const records = this.records.get(feed) ?? { kind, feed, rows: [] };
+    records.rows.push(columns.map((column) => column[i]!));
+    this.records.set(feed, records);
+  }
+}
+
+/** First i that is seen at or after `ts`. */
+function lowerBound(where: Where, count: number, ts: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timeOf(where, middle) < ts) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

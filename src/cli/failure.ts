@@ -46,6 +46,8 @@ function rejectionCode(error: unknown): string | null {
 function isBug(error: unknown): boolean {
   return (
     !(error instanceof Error) ||
-    ['TypeError', 'ReferenceError', 'RangeError', 'AssertionError', 'ZodError'].includes(error.name)
+    ['TypeError', 'ReferenceError', 'SyntaxError', 'RangeError', 'AssertionError', 'ZodError'].includes(
+      error.name,
+    )
   );
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Bulk, Kind, SILENT } from '../../contract/index.ts';
-import { failure, languages, market, play, type Row, T0 } from './driver.ts';
+import { failure, languages, market, play, T0 } from './driver.ts';
+import type { Row } from './payload.ts';
 
 const { depth, depth_part: part } = Kind;
 const BUY = 0;

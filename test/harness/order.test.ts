@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EventKind, FromBox, Kind, SILENT } from '../../contract/index.ts';
-import { languages, market, open, play, playSegment, type Row, T0 } from './driver.ts';
+import { languages, market, open, play, playSegment, T0 } from './driver.ts';
+import type { Row } from './payload.ts';
 
 /** Logs the name and the time of every hook. */
 const narrator = {

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import deque
 from types import SimpleNamespace
 
-from .wire import KLINE, PRICES, SERIES, SILENT, TWAP30S, TWAP60S
+from .wire import PRICES, SILENT, TWAP30S, TWAP60S
 
 KLINE_COLUMNS = ('open_ms', 'open', 'high', 'low', 'close', 'volume')
 #: History never reaches further back than this.

@@ -4,7 +4,7 @@ from threading import get_ident
 
 from .depth import Depth
 from .errors import OUTSIDE, StrategyError
-from .feeds import absorb
+from .feeds import DAY_MS, absorb
 from .frame import OF_MARKET, Change
 from .market import Book, Market
 from .wire import (
@@ -32,7 +32,6 @@ class World:
         self.feeds = frame.feeds
         self.cursor = Change(frame)
         self.start_ms = told['start_ms']
-        self.warmup_ms = start['warmup_ms']
         self.by_index = frame.markets = {}
         self.by_id = {}
         self.open = {}
@@ -167,7 +166,7 @@ class World:
             self._read_depth(self.frame.n)
         if self._now is not None:
             for feed in self.feeds:
-                feed.forget(self._now - 86_400_000)
+                feed.forget(self._now - DAY_MS)
 
     def new_frame(self):
         self.cursor._i = -1

@@ -123,21 +123,22 @@ export class Journal {
   }
 
   /** The portfolio as it stands. At one time only the last mark counts. */
-  mark(ts: number, value: (market: number) => number = (market) => this.worth(market)): void {
-    const { cash, reserved, positions } = this.portfolio;
-    let position_value = 0;
-    for (let market = 0; market < positions.length; market++) position_value += value(market);
+  mark(ts: number, position_value = this.worth()): void {
+    const { cash, reserved } = this.portfolio;
     const row = { ts_ms: ts, portfolio: this.portfolioNumber, cash, locked: reserved, position_value };
     if (this.marks.at(-1)?.ts_ms === ts) this.marks.pop();
     this.marks.push(row);
   }
 
-  /** What a market's shares would fetch now, at the best recorded bids of both outcomes. */
-  worth(market: number): number {
-    const { up, down } = this.portfolio.positions[market]!;
-    if (up === 0 && down === 0) return 0;
-    const { bestBid, bestAsk } = this.markets[market]!.book;
-    return notional(bestBid, up) + notional(DOLLAR - bestAsk, down);
+  /** What all shares would fetch now, at the best recorded bids of both outcomes. */
+  private worth(): number {
+    let worth = 0;
+    for (const market of this.portfolio.holding) {
+      const { up, down } = this.portfolio.positions[market]!;
+      const { bestBid, bestAsk } = this.markets[market]!.book;
+      worth += notional(bestBid, up) + notional(DOLLAR - bestAsk, down);
+    }
+    return worth;
   }
 
   private deltas(

@@ -29,6 +29,8 @@ export interface RowEffects {
   tick(ts: number): void;
 }
 
+const NOBODY = [new Uint16Array(0), new Uint16Array(0)] as const;
+
 /**
  * One market as the venue runs it: a cursor over its tape, the recorded book up to there, and own resting orders.
  * Own orders meet rows in three ways: a print at their price (the queue rule), a print through their price (the queue
@@ -36,24 +38,34 @@ export interface RowEffects {
  */
 export class Market {
   readonly spec: MarketSpec;
-  readonly book: Book;
   tick: number;
   /** Resting orders. */
   resting = 0;
   private readonly queue: QueueRule;
+  private readonly refillMs: number;
+  private readonly active: Set<Market>;
   private tapeMade: Tape | undefined;
+  private bookMade: Book | undefined;
   private cursor = 0;
   private readonly lines = [new Map<number, Line>(), new Map<number, Line>()] as const;
-  /** Own orders by price and side, so that a row that meets none costs one look. */
-  private readonly own = [new Uint16Array(DOLLAR + 1), new Uint16Array(DOLLAR + 1)] as const;
+  /** Own orders by price and side, so that a row that meets none costs one look. Made for the first order that rests. */
+  private own: readonly [Uint16Array, Uint16Array] = NOBODY;
   private ownBid = 0;
   private ownAsk = DOLLAR;
 
-  constructor(spec: MarketSpec, queue: QueueRule, refillMs: number) {
+  /** @param active the markets in which own orders rest; kept by them. */
+  constructor(spec: MarketSpec, queue: QueueRule, refillMs: number, active: Set<Market>) {
     this.spec = spec;
     this.queue = queue;
-    this.book = new Book(refillMs);
+    this.refillMs = refillMs;
+    this.active = active;
     this.tick = spec.rules.tick;
+  }
+
+  /** A session has hundreds of markets; books are made for those that are traded. */
+  get book(): Book {
+    this.bookMade ??= new Book(this.refillMs);
+    return this.bookMade;
   }
 
   private get tape(): Tape {
@@ -103,8 +115,10 @@ export class Market {
       lines.set(order.price, at);
     }
     this.queue.join(at, order, this.book.levels[order.bookSide][order.price]!, ts);
+    if (this.own === NOBODY) this.own = [new Uint16Array(DOLLAR + 1), new Uint16Array(DOLLAR + 1)];
     this.own[order.bookSide][order.price]!++;
     this.resting++;
+    this.active.add(this);
     if (order.bookSide === Bid) this.ownBid = Math.max(this.ownBid, order.price);
     else this.ownAsk = Math.min(this.ownAsk, order.price);
   }
@@ -117,6 +131,7 @@ export class Market {
     if (at.orders.length === 0) lines.delete(order.price);
     this.own[order.bookSide][order.price]!--;
     this.resting--;
+    if (this.resting === 0) this.active.delete(this);
     if (order.bookSide === Bid) this.ownBid = Math.max(0, ...this.lines[Bid].keys());
     else this.ownAsk = Math.min(DOLLAR, ...this.lines[Ask].keys());
   }

@@ -18,6 +18,8 @@ export class Portfolio {
   cash: number;
   reserved = 0;
   readonly positions: Position[];
+  /** Markets in which shares are held, by index. */
+  readonly holding = new Set<number>();
 
   constructor(cash: number, markets: number) {
     this.cash = cash;
@@ -53,6 +55,8 @@ export class Portfolio {
     const position = this.positions[market]!;
     if (outcome === 'up') position.up += shares;
     else position.down += shares;
+    if (position.up !== 0 || position.down !== 0) this.holding.add(market);
+    else this.holding.delete(market);
     position.flow += money;
     this.cash += money;
   }

@@ -48,6 +48,8 @@ export class Venue {
   readonly journal: Journal;
   readonly portfolio: Portfolio;
   readonly markets: readonly Market[];
+  /** Markets in which own orders rest. */
+  private readonly active = new Set<Market>();
   private readonly desk: Desk;
   private readonly effects: ReturnType<Desk['effects']>;
   private readonly entry: Latency;
@@ -68,7 +70,8 @@ export class Venue {
 
   constructor(options: VenueOptions) {
     const { execution, limits, seed, markets } = options;
-    this.markets = markets.map((spec) => new Market(spec, pessimistic(limits.bank_ms), limits.refill_ms));
+    const queue = pessimistic(limits.bank_ms);
+    this.markets = markets.map((spec) => new Market(spec, queue, limits.refill_ms, this.active));
     this.portfolio = new Portfolio(options.capital, markets.length);
     this.journal = new Journal(this.portfolio, this.markets, options.portfolio);
     const tell: Tell = (kind, market, ts, facts) => {
@@ -134,7 +137,10 @@ export class Venue {
   /** Closes the books: open positions of unresolved markets at their last two-sided middle. */
   finish(ts: number): { orders: OrderRow[]; pnl: (market: number) => number } {
     const left = this.markets.map((_, market) => this.leftover(market));
-    this.journal.mark(Math.max(ts, this.lastEvent), (market) => left[market]!);
+    this.journal.mark(
+      Math.max(ts, this.lastEvent),
+      left.reduce((sum, worth) => sum + worth, 0),
+    );
     for (const order of [...this.desk.orders.values()].sort((a, b) => a.number - b.number))
       this.journal.order(order);
     return {
@@ -172,7 +178,7 @@ export class Venue {
   /** A bound on when the strategy could see something that has not happened yet; Infinity: nothing is on its way. */
   private nextPossible(): number {
     let at = Math.min(this.nextCause(), this.desk.nextEnd);
-    for (const market of this.markets) at = Math.min(at, market.untouchedUntil(this.scan));
+    for (const market of this.active) at = Math.min(at, market.untouchedUntil(this.scan));
     if (at !== NEVER) at = Math.max(this.lastSeen, at + this.response(this.told + 1));
     return Math.min(at, this.nextSettlement());
   }
@@ -190,11 +196,7 @@ export class Venue {
 
   /** The next full minute at which a portfolio that holds anything is marked. */
   private nextMark(): number {
-    if (
-      this.portfolio.reserved === 0 &&
-      !this.portfolio.positions.some(({ up, down }) => up !== 0 || down !== 0)
-    )
-      return NEVER;
+    if (this.portfolio.reserved === 0 && this.portfolio.holding.size === 0) return NEVER;
     return (Math.floor(this.lastEvent / MINUTE_MS) + 1) * MINUTE_MS;
   }
 
@@ -216,12 +218,19 @@ export class Venue {
 
   /** Rows of markets in which own orders rest. Alone, a market's rows pass in one go; several take turns by time. */
   private passRows(limit: number): boolean {
-    const active = this.markets.filter((market) => market.resting > 0 && market.nextRow <= limit);
-    if (active.length === 0) return false;
-    const several = this.markets.filter((market) => market.resting > 0).length > 1;
-    const until = several ? Math.min(...active.map((market) => market.nextRow)) : limit;
-    for (const market of active) market.pass(until, this.effects);
+    let next = NEVER;
+    for (const market of this.active) next = Math.min(next, market.nextRow);
+    if (next > limit) return false;
+    const until = this.active.size > 1 ? next : limit;
+    for (const market of this.inOrder()) market.pass(until, this.effects);
     return true;
+  }
+
+  /** Active markets in the order of the list, which is that of (start_ms, id). */
+  private inOrder(): Market[] {
+    return [...this.active].sort(
+      (a, b) => a.spec.start_ms - b.spec.start_ms || (a.spec.id < b.spec.id ? -1 : 1),
+    );
   }
 
   /** A mark values every position by the book of that moment, wherever the markets' cursors stand. */
@@ -232,9 +241,8 @@ export class Venue {
 
   /** Brings the books of all markets with a position up to `ts`; the ones after `passing` have their rows of `ts` still to come. */
   private catchUp(ts: number, passing: number): void {
-    for (const [market, { up, down }] of this.portfolio.positions.entries())
-      if ((up !== 0 || down !== 0) && market !== passing)
-        this.markets[market]!.pass(market < passing ? ts : ts - 1, this.effects);
+    for (const market of [...this.portfolio.holding])
+      if (market !== passing) this.markets[market]!.pass(market < passing ? ts : ts - 1, this.effects);
   }
 
   /** Everything at `ts` but marks and rows. */

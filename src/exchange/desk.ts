@@ -235,7 +235,7 @@ export class Desk {
     const order = this.orders.get(request.target);
     if (!order) {
       this.tell('cancel_rejected', Math.max(request.market, 0), ts, {
-        number: request.target,
+        number: request.number,
         reason: 'unknown_order',
       });
       return;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { stripTypeScriptTypes } from 'node:module';
+import module from 'node:module';
 import {
   type Checked,
   cellCount,
@@ -115,7 +115,8 @@ async function readSeries(
 /** The box may hold a Node without type stripping, so types are taken out here; lines and columns stay. */
 function stripped(file: SourceFile): SourceFile {
   if (!/\.m?ts$/.test(file.name)) return file;
-  if (typeof stripTypeScriptTypes !== 'function')
+  // Older versions of Node do not have it.
+  if (typeof module.stripTypeScriptTypes !== 'function')
     throw new Error(`${file.name}: TypeScript needs Node 22.13 or newer here; npx backtest brings its own`);
-  return { name: file.name, content: stripTypeScriptTypes(file.content) };
+  return { name: file.name, content: module.stripTypeScriptTypes(file.content) };
 }

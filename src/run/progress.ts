@@ -39,6 +39,11 @@ export class ProgressMeter {
     this.say(now);
   }
 
+  /** The first thing said: the bar is there while the first days are staged. */
+  begin(): void {
+    this.say(performance.now());
+  }
+
   report(): void {
     this.phase = 'report';
     this.say(performance.now());

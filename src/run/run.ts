@@ -63,12 +63,13 @@ export async function run(request: RunRequest): Promise<RunResult> {
     const rejection = { code: error.code, detail: error.message };
     return { ...empty, outcome: 'rejected', wall_ms: wall(), rejection };
   }
-  await prepareOut(request.out);
+  const cells = cellParams(prepared.manifest);
+  for (const cell of cells.keys()) await prepareOut(outOf(request.out, cell, cells.length));
 
   const inventory = new Inventory();
-  const cells = cellParams(prepared.manifest);
   const work = workOf(prepared, cells);
   const meter = new ProgressMeter(work, request.onProgress);
+  meter.begin();
   const done = await runUnits(work, {
     prepared,
     stage: stager(request, prepared),
@@ -127,6 +128,9 @@ function stager({ archive, cache, signal }: RunRequest, { venue }: Prepared): St
   };
 }
 
+const outOf = (out: string, cell: number, cells: number): string =>
+  cells === 1 ? out : join(out, 'cells', String(cell).padStart(3, '0'));
+
 /** One cell lies in OUT itself; those of a sweep side by side below it. The first one is what the run answers. */
 async function writeCells(
   request: RunRequest,
@@ -161,7 +165,7 @@ async function writeCells(
       machine: { platform: platform(), arch: arch(), node: process.version },
       ...times,
     };
-    const out = cells.length === 1 ? request.out : join(request.out, 'cells', String(cell).padStart(3, '0'));
+    const out = outOf(request.out, cell, cells.length);
     written.push(await writeReport(input, { manifest_text: prepared.manifestText, provenance }, out));
   }
   return written[0]!;

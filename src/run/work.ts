@@ -87,17 +87,17 @@ export async function runUnits(work: readonly WorkItem[], options: WorkOptions):
   const lane = async (): Promise<void> => {
     while (next < failedAt && !fault.signal.aborted) await one(next++);
   };
-  const lanes = await Promise.allSettled(
+  await Promise.allSettled(
     Array.from({ length: Math.min(options.concurrency, work.length) }, () =>
       lane().catch((error) => {
-        fault.abort();
+        fault.abort(error);
         throw error;
       }),
     ),
   );
-  const broken = lanes.find((one) => one.status === 'rejected');
   options.signal.throwIfAborted();
-  if (broken) throw broken.reason;
+  // Lanes that were called off died of the abort; the first fault is its reason.
+  fault.signal.throwIfAborted();
 
   const results = outcomes.flatMap((outcome) => (outcome?.ok ? [outcome.result] : []));
   const ticks = outcomes.reduce((sum, outcome) => sum + (outcome?.ok ? outcome.ticks : 0), 0);

@@ -92,7 +92,7 @@ export function oracle(recording: Recording): Shown {
         });
         entries.push({
           at: [ts, rank, row.market, day, number],
-          show: () => show(row, draft, ts <= start_ms),
+          show: () => show(row, draft, ts <= Math.max(start_ms, recording.start_ms)),
         });
       }
   };
@@ -227,11 +227,11 @@ export function oracle(recording: Recording): Shown {
       kind,
       side: 0,
     });
-    entries.push({ at: [start_ms, 8, index], show: () => put(one(start_ms, Kind.market_open, 0), false) });
+    entries.push({ at: [start_ms, 8, index], show: () => put(one(start_ms, Kind.market_open, 0), start_ms < recording.start_ms) });
     if (strike && strike.at_ms <= end_ms)
       entries.push({
         at: [strike.at_ms, 9, index],
-        show: () => put(one(strike.at_ms, Kind.strike, strike.value), false),
+        show: () => put(one(strike.at_ms, Kind.strike, strike.value), strike.at_ms < recording.start_ms),
       });
   }
   entries.sort(

@@ -190,24 +190,24 @@ class Conversation {
     this.watch.heard();
     switch (type) {
       case FromBox.ready:
-        if (this.ready) throw new ProtocolViolation('a second READY');
-        this.ready = true;
-        this.watch.started();
-        return this.wake();
+        this.becomeReady();
+        break;
       case FromBox.beat:
-        need(payload, 32);
-        this.place = this.placeAt(payload.readDoubleLE(0), payload.readUInt16LE(24), payload[26]!);
-        return this.watch.beat(payload.readDoubleLE(8), payload.readDoubleLE(16));
+        this.beat(payload);
+        break;
       case FromBox.failed:
-        return this.failed(payload);
+        this.failed(payload);
+        break;
       case FromBox.log:
-        return this.log(payload);
+        this.log(payload);
+        break;
       case FromBox.end:
-        return this.end();
+        this.end();
+        break;
+      default:
+        if (!this.segment) throw new ProtocolViolation(`frame ${type} outside of a segment`);
+        this.talk(this.segment, type, payload);
     }
-    const { segment } = this;
-    if (!segment) throw new ProtocolViolation(`frame ${type} outside of a segment`);
-    this.talk(segment, type, payload);
   }
 
   /** Frames that belong to the segment under way. */
@@ -216,22 +216,40 @@ class Conversation {
       case FromBox.ask:
         need(payload, 8);
         segment.at(payload.readDoubleLE(0));
-        return this.answer(segment, true, 0);
+        this.answer(segment, true, 0);
+        break;
       case FromBox.commands:
-        return this.commands(segment, payload);
+        this.commands(segment, payload);
+        break;
       case FromBox.progress:
         need(payload, 16);
         segment.acknowledge(payload.readUInt32LE(0));
-        return this.options.onProgress(this.segmentsDone, this.ticks + segment.stream.ticks);
+        this.options.onProgress(this.segmentsDone, this.ticks + segment.stream.ticks);
+        break;
       case FromBox.forecast:
-        return this.forecast(payload);
+        this.forecast(payload);
+        break;
       case FromBox.segment_done:
         need(payload, 8);
         segment.at(payload.readDoubleLE(0));
-        return this.segmentDone(segment);
+        this.segmentDone(segment);
+        break;
       default:
         throw new ProtocolViolation(`frame ${type} is not the box's to send`);
     }
+  }
+
+  private becomeReady(): void {
+    if (this.ready) throw new ProtocolViolation('a second READY');
+    this.ready = true;
+    this.watch.started();
+    this.wake();
+  }
+
+  private beat(payload: Buffer): void {
+    need(payload, 32);
+    this.place = this.placeAt(payload.readDoubleLE(0), payload.readUInt16LE(24), payload[26]!);
+    this.watch.beat(payload.readDoubleLE(8), payload.readDoubleLE(16));
   }
 
   private answer(segment: Segment, asked: boolean, number: number): void {
@@ -244,7 +262,10 @@ class Conversation {
     segment.at(now);
     this.nextCommand += requests.length;
     this.orders += requests.length;
-    if (this.orders > limits.orders) return this.hit({ limit: 'orders', value: limits.orders });
+    if (this.orders > limits.orders) {
+      this.hit({ limit: 'orders', value: limits.orders });
+      return;
+    }
     segment.venue.submit(now, requests);
     this.answer(segment, false, this.nextCommand - 1);
   }
@@ -272,7 +293,10 @@ class Conversation {
     if (payload.length - 8 > limits.log_line_bytes)
       throw new ProtocolViolation('a log line beyond its bound');
     this.logBytes += payload.length - 8;
-    if (this.logBytes > limits.log_bytes) return this.hit({ limit: 'logs', value: limits.log_bytes });
+    if (this.logBytes > limits.log_bytes) {
+      this.hit({ limit: 'logs', value: limits.log_bytes });
+      return;
+    }
     const ts_ms = payload.readDoubleLE(0);
     const text = payload.toString('utf8', 8).replace(/[\r\n]+/g, ' ');
     this.logs.push({ ts_ms: Number.isFinite(ts_ms) ? ts_ms : 0, market: this.market ?? '', text });
@@ -284,8 +308,10 @@ class Conversation {
     const ts_ms = payload.readDoubleLE(0);
     const p_up = payload.readDoubleLE(8);
     const market = this.segmentPlan?.markets[payload.readUInt16LE(16)];
-    if (this.forecasts.length >= limits.forecasts)
-      return this.hit({ limit: 'forecasts', value: limits.forecasts });
+    if (this.forecasts.length >= limits.forecasts) {
+      this.hit({ limit: 'forecasts', value: limits.forecasts });
+      return;
+    }
     if (market && Number.isFinite(ts_ms) && p_up >= 0 && p_up <= 1)
       this.forecasts.push({ ts_ms, market: market.spec.id, p_up });
   }

@@ -11,7 +11,15 @@ export interface BoxRequest {
 
 /** Which limit ended a box, with the value that it was held to. */
 export interface LimitHit {
-  readonly limit: 'start' | 'hook_wall' | 'hook_cpu' | 'market_day_cpu' | 'logs' | 'orders' | 'forecasts' | 'stalled';
+  readonly limit:
+    | 'start'
+    | 'hook_wall'
+    | 'hook_cpu'
+    | 'market_day_cpu'
+    | 'logs'
+    | 'orders'
+    | 'forecasts'
+    | 'stalled';
   readonly value: number;
 }
 

@@ -8,17 +8,18 @@ import { DOLLAR } from '../exchange/units.ts';
  */
 export class Depth {
   readonly book = new Book(0);
-  /** Prices with size, per side: what a snapshot leaves out is found without walking the whole grid. */
-  private readonly live = [new Set<number>(), new Set<number>()] as const;
+  /** Prices that may have size, per side: what a snapshot leaves out is found without walking the whole grid. */
+  private readonly listed: [number[], number[]] = [[], []];
+  private readonly isListed = new Uint8Array(2 * (DOLLAR + 1));
   private readonly seen = new Uint32Array(2 * (DOLLAR + 1));
   private stamp = 0;
 
   /** Sets a level to its new total. */
   set(side: BookSide, price: number, size: number, ts: number): void {
-    const old = this.book.set(side, price, size, ts);
-    if (old > 0 === size > 0) return;
-    if (size > 0) this.live[side].add(price);
-    else this.live[side].delete(price);
+    this.book.set(side, price, size, ts);
+    if (this.isListed[2 * price + side] !== 0) return;
+    this.isListed[2 * price + side] = 1;
+    this.listed[side].push(price);
   }
 
   /**
@@ -39,10 +40,22 @@ export class Depth {
       if (levels[side][price] !== size) change(side, price, size);
     }
     for (const side of [Bid, Ask] as const) {
-      const gone: number[] = [];
-      for (const price of this.live[side]) if (this.seen[2 * price + side] !== stamp) gone.push(price);
+      const standing = this.standing(side);
+      const gone = standing.filter((price) => this.seen[2 * price + side] !== stamp);
       gone.sort((a, b) => (side === Bid ? b - a : a - b));
       for (const price of gone) change(side, price, 0);
     }
+  }
+
+  /** Prices with size, in no order; the list sheds what has none. */
+  private standing(side: BookSide): number[] {
+    const levels = this.book.levels[side];
+    const standing: number[] = [];
+    for (const price of this.listed[side]) {
+      if (levels[price]! > 0) standing.push(price);
+      else this.isListed[2 * price + side] = 0;
+    }
+    this.listed[side] = standing;
+    return standing;
   }
 }

@@ -1,8 +1,12 @@
-/** One sorted source of rows with its cursor. Row i is seen at `times[at[i]] + offset`; without `at`, at `times[i] + offset`. */
-export interface Run {
+/** When rows are seen: row i at `times[at[i]] + offset`; without `at`, at `times[i] + offset`. */
+export interface Where {
   readonly times: Float64Array;
   readonly at: Uint32Array | null;
   readonly offset: number;
+}
+
+/** One sorted source of rows with its cursor. */
+export interface Run extends Where {
   readonly length: number;
   /** Decides between rows of one time: the smaller goes first. Unlike any other run's. */
   readonly order: number;
@@ -13,7 +17,7 @@ export interface Run {
   next: number;
 }
 
-export const timeOf = ({ times, at, offset }: Pick<Run, 'times' | 'at' | 'offset'>, i: number): number =>
+export const timeOf = ({ times, at, offset }: Where, i: number): number =>
   (at === null ? times[i]! : times[at[i]!]!) + offset;
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -75,14 +79,17 @@ export class Merge {
     const first = at < secondAt && second < this.waitingMs;
     second = Math.min(second, this.waitingMs);
     const run = this.active[at]!;
+    const { times, at: rows, offset, length, emit } = run;
+    let { next } = run;
     let ts = least;
     do {
-      run.emit(run.next, ts);
-      run.next++;
-      ts = headOf(run);
+      emit(next++, ts);
+      if (next === length) break;
+      ts = (rows === null ? times[next]! : times[rows[next]!]!) + offset;
     } while (ts <= until && (ts < second || (first && ts === second)) && out.length < full);
+    run.next = next;
     head[at] = ts;
-    if (run.next === run.length) this.end(at);
+    if (next === length) this.end(at);
     return true;
   }
 
@@ -109,4 +116,16 @@ export class Merge {
     if (this.head.length < this.active.length) this.head = new Float64Array(2 * this.active.length);
     for (const [i, run] of this.active.entries()) this.head[i] = headOf(run);
   }
+}
+
+/** First i that is seen at or after `ts`. */
+export function lowerBound(where: Where, count: number, ts: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timeOf(where, middle) < ts) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

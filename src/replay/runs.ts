@@ -11,7 +11,7 @@ import type {
 import type { BookSide } from '../exchange/book.ts';
 import { DOLLAR, SHARE } from '../exchange/units.ts';
 import type { FrameColumns } from './frame.ts';
-import { type Run, timeOf } from './merge.ts';
+import { lowerBound, type Run, timeOf, type Where } from './merge.ts';
 import type { Records, SeriesRows, StreamOptions, StreamSource } from './stream.ts';
 import type { Part } from './tape.ts';
 import { View } from './view.ts';
@@ -32,11 +32,13 @@ const rank: Record<StreamSource['kind'] | 'open' | 'strike', number> = {
   strike: 9,
 };
 
-type Where = Pick<Run, 'times' | 'at' | 'offset'>;
+const at = (times: Float64Array, offset: number): Where => ({ times, at: null, offset });
 
 /** Turns a segment's sources into runs, each of which writes its rows to `columns` as they are due. */
 export class Runs {
+  /** Rows of feeds, klines and series that reached a hook. */
   ticks = 0;
+  /** Rows of each market that did. */
   readonly ticksOf: number[];
   readonly views: readonly View[];
   /** Records since the last frame, by feed. */
@@ -49,6 +51,7 @@ export class Runs {
   constructor(options: StreamOptions, columns: FrameColumns) {
     this.options = options;
     this.columns = columns;
+    // A market that came as context may be open before the segment begins.
     this.ticksOf = options.markets.map(() => 0);
     this.views = options.markets.map(() => new View());
   }
@@ -86,15 +89,12 @@ export class Runs {
     return this.options.markets.flatMap((market, index) => {
       const view = this.views[index]!;
       const one = (at_ms: number, what: 'open' | 'strike', kind: number, value: number): Run => ({
-        ...{
-          times: Float64Array.of(at_ms),
-          at: null,
-          offset: 0,
-          length: 1,
-          next: 0,
-          order: this.order(rank[what], index),
+        ...at(Float64Array.of(at_ms), 0),
+        ...{ length: 1, next: 0, order: this.order(rank[what], index) },
+        emit: (_, ts) => {
+          const silent = ts < this.options.start_ms ? SILENT : 0;
+          this.columns.put(ts, value, 0, 0, index, view.bid, view.ask, kind + silent, 0);
         },
-        emit: (_, ts) => this.columns.put(ts, value, 0, 0, index, view.bid, view.ask, kind, 0),
       });
       const open = one(market.start_ms, 'open', Kind.market_open, 0);
       const { strike } = market;
@@ -105,9 +105,10 @@ export class Runs {
 
   private trades({ rows, at }: Part<PrintRows>, market: number): Run {
     const view = this.views[market]!;
+    const begin = this.begin(market);
     return this.ofMarket(rows, at, market, rank.trade, (i, ts) => {
       const row = at[i]!;
-      const kind = Kind.trade + this.begin(ts, market);
+      const kind = Kind.trade + begin(ts);
       const side = rows.side[row]! | (rows.outcome[row]! << 1);
       const price = rows.price[row]! / DOLLAR;
       this.columns.put(
@@ -126,9 +127,10 @@ export class Runs {
 
   private tickSizes({ rows, at }: Part<TickSizeRows>, market: number): Run {
     const view = this.views[market]!;
+    const begin = this.begin(market);
     return this.ofMarket(rows, at, market, rank.tick_size, (i, ts) => {
       const row = at[i]!;
-      const kind = Kind.tick_size + this.begin(ts, market);
+      const kind = Kind.tick_size + begin(ts);
       const [after, before] = [rows.after[row]! / DOLLAR, rows.before[row]! / DOLLAR];
       this.columns.put(ts, after, before, ts - rows.event[row]!, market, view.bid, view.ask, kind, 0);
     });
@@ -136,11 +138,12 @@ export class Runs {
 
   private quotes({ rows, at }: Part<QuoteRows>, market: number): Run {
     const view = this.views[market]!;
+    const begin = this.begin(market);
     const mirrored = (price: number): number => (price === 0 ? 0 : DOLLAR - price);
     const dollars = (price: number): number => (price === 0 ? Number.NaN : price / DOLLAR);
     return this.ofMarket(rows, at, market, rank.quote, (i, ts) => {
       const row = at[i]!;
-      const kind = Kind.quote + this.begin(ts, market);
+      const kind = Kind.quote + begin(ts);
       const down = rows.outcome[row]!;
       const bid = rows.bid[row]!;
       const ask = rows.ask[row]!;
@@ -155,10 +158,11 @@ export class Runs {
 
   private deltas({ rows, at }: Part<DeltaRows>, market: number): Run {
     const view = this.views[market]!;
+    const begin = this.begin(market);
     const { columns } = this;
     return this.ofDepth(rows, at, market, rank.delta, (i, ts) => {
       const row = at[i]!;
-      const kind = Kind.depth + this.begin(ts, market);
+      const kind = Kind.depth + begin(ts);
       const down = rows.outcome[row]!;
       const side = rows.side[row]!;
       const price = rows.price[row]!;
@@ -182,10 +186,11 @@ export class Runs {
   /** A snapshot travels as the levels it changed; only the last of them is the row that a hook sees. */
   private snapshots({ rows, at }: Part<SnapshotRows>, market: number): Run {
     const view = this.views[market]!;
+    const begin = this.begin(market);
     const { columns } = this;
     return this.ofDepth(rows, at, market, rank.snapshot, (i, ts) => {
       const row = at[i]!;
-      const silent = this.begin(ts, market);
+      const silent = begin(ts);
       const down = rows.outcome[row]!;
       const lag = ts - rows.event[row]!;
       const flags = (down << 1) | Side.snapshot;
@@ -211,7 +216,7 @@ export class Runs {
   }
 
   private feed(rows: FeedRows, feed: number, kind: number): Run {
-    const where = { times: rows.recv, at: null, offset: this.options.feed_ms };
+    const where = at(rows.recv, this.options.feed_ms);
     return this.ofAsset(where, rows.length, rank.prices, feed, (i, ts) =>
       this.unowned(ts, rows.value[i]!, ts - rows.event[i]!, feed, kind),
     );
@@ -220,7 +225,7 @@ export class Runs {
   private klines(rows: KlineRows, feed: number, interval_ms: number): Run {
     const { feed_ms } = this.options;
     const columns = [rows.open_ms, rows.open, rows.high, rows.low, rows.close, rows.volume];
-    const where = { times: rows.open_ms, at: null, offset: interval_ms + feed_ms };
+    const where = at(rows.open_ms, interval_ms + feed_ms);
     return this.ofAsset(where, rows.length, rank.kline, feed, (i, ts) => {
       this.record('kline', feed, columns, i);
       this.unowned(ts, rows.close[i]!, feed_ms, feed, Kind.kline);
@@ -229,7 +234,7 @@ export class Runs {
 
   private series(rows: SeriesRows, feed: number): Run {
     const columns = [rows.ts_ms, ...rows.columns];
-    const where = { times: rows.at_ms, at: null, offset: 0 };
+    const where = at(rows.at_ms, 0);
     return this.ofAsset(where, rows.length, rank.series, feed, (i, ts) => {
       this.record('series', feed, columns, i);
       this.unowned(ts, 0, ts - rows.ts_ms[i]!, feed, Kind.series);
@@ -286,12 +291,15 @@ export class Runs {
     return group * 4096 + day;
   }
 
-  /** A market's row is due: silent up to the market's start, else counted. */
-  private begin(ts: number, market: number): number {
-    if (ts <= this.options.markets[market]!.start_ms) return SILENT;
-    this.ticks++;
-    this.ticksOf[market]!++;
-    return 0;
+  /** What a market's row begins with: SILENT up to its start and the segment's, else 0, and it counts. */
+  private begin(market: number): (ts: number) => number {
+    const start_ms = Math.max(this.options.start_ms, this.options.markets[market]!.start_ms);
+    const { ticksOf } = this;
+    return (ts) => {
+      if (ts <= start_ms) return SILENT;
+      ticksOf[market]!++;
+      return 0;
+    };
   }
 
   /** A row without a market carries the bests of the segment's first one. */
@@ -317,16 +325,4 @@ export class Runs {
     records.rows.push(columns.map((column) => column[i]!));
     this.records.set(feed, records);
   }
-}
-
-/** First i that is seen at or after `ts`. */
-function lowerBound(where: Where, count: number, ts: number): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (timeOf(where, middle) < ts) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -85,11 +85,12 @@ export class Stream {
     this.merge = new Merge(this.runs.all());
   }
 
-  /** Rows that reached a hook, and those of each market. */
+  /** Rows that reached a hook. */
   get ticks(): number {
-    return this.runs.ticks;
+    return this.ticksOf.reduce((sum, ticks) => sum + ticks, this.runs.ticks);
   }
 
+  /** Those of each market. */
   get ticksOf(): readonly number[] {
     return this.runs.ticksOf;
   }

@@ -408,8 +408,7 @@ export function oracle(options: VenueOptions, commands: readonly Timed[], until:
     const { number, market } = request;
     if (request.kind === 'cancel') {
       const order = own.find((one) => one.number === request.target);
-      if (!order)
-        tell('cancel_rejected', Math.max(market, 0), ts, { number: request.target, reason: 'unknown_order' });
+      if (!order) tell('cancel_rejected', Math.max(market, 0), ts, { number, reason: 'unknown_order' });
       else if (order.state === 'done') say('cancel_rejected', order, ts, { reason: 'already_done' });
       else if (fixed(order)) say('cancel_rejected', order, ts, { reason: 'delayed' });
       else end(order, 'cancelled', 'user', ts);

@@ -227,7 +227,10 @@ export function oracle(recording: Recording): Shown {
       kind,
       side: 0,
     });
-    entries.push({ at: [start_ms, 8, index], show: () => put(one(start_ms, Kind.market_open, 0), start_ms < recording.start_ms) });
+    entries.push({
+      at: [start_ms, 8, index],
+      show: () => put(one(start_ms, Kind.market_open, 0), start_ms < recording.start_ms),
+    });
     if (strike && strike.at_ms <= end_ms)
       entries.push({
         at: [strike.at_ms, 9, index],

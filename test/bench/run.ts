@@ -7,12 +7,13 @@ import { openCache } from '../../src/archive/cache.ts';
 import { findFile, openArchive } from '../../src/archive/catalogue.ts';
 import { stageFile } from '../../src/archive/stage.ts';
 import { readSource } from '../../src/check/read.ts';
-import { openSandbox } from '../../src/compose.ts';
+import { connect, openSandbox } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { Stream } from '../../src/replay/stream.ts';
 import { feedsOf, groupsOf, listMarkets, planSegment } from '../../src/run/plan.ts';
 import { run } from '../../src/run/run.ts';
 import { stageDays } from '../../src/run/staging.ts';
+import { ensureImages } from '../../src/sandbox/images.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 
 interface Row {
@@ -62,6 +63,7 @@ const bodies = {
 /** Whole runs of a full day in containers, staging left out, beside what the host alone can merge into frames. */
 export async function bench(print: (row: Row) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'backtest-bench-'));
+  await ensureImages({ docker: await connect(readConfig()), log: () => {} });
   const sandbox = await openSandbox('docker', readConfig());
   try {
     const archive = join(folder, 'archive');

@@ -1,4 +1,4 @@
-import { TICK_ROW_BYTES, tickLayout } from '../../contract/index.ts';
+import { tickLayout } from '../../contract/index.ts';
 
 /** A tick frame ready for the wire. */
 export interface Frame {
@@ -97,6 +97,3 @@ export class FrameColumns {
     }
   }
 }
-
-/** Bytes that so many rows take in a frame. */
-export const frameBytes = (rows: number): number => rows * TICK_ROW_BYTES;

@@ -22,6 +22,8 @@ export interface SegmentMarket {
   readonly date: string;
 }
 
+const FRAMES_IN_WINDOW = 3;
+
 /** Sends a bulk frame and answers its sequence number. */
 export type SendBulk = (type: number, payload: Uint8Array) => number;
 
@@ -103,7 +105,8 @@ export class Segment {
     for (;;) {
       const until = Math.max(this.done, this.now) + prefetch_ms;
       if (this.inFlight >= prefetch_bytes || this.through >= until) return;
-      this.step(until);
+      // Several frames to a window, so that the box has one to work on while the next is made.
+      this.step(Math.min(until, Math.max(this.through, this.start) + prefetch_ms / FRAMES_IN_WINDOW));
     }
   }
 

@@ -5,6 +5,8 @@ export const Bid = 0;
 export const Ask = 1;
 export type BookSide = typeof Bid | typeof Ask;
 
+const WORDS = (DOLLAR >>> 5) + 1;
+
 interface Taken {
   size: number;
   emptied_ms: number;
@@ -20,6 +22,8 @@ export class Book {
     new Float64Array(DOLLAR + 1),
     new Float64Array(DOLLAR + 1),
   ];
+  /** A bit for every level with size: from one level to the next is a look or two, not a walk over the grid. */
+  private readonly standing = [new Uint32Array(WORDS), new Uint32Array(WORDS)] as const;
   /** 0: no bid. */
   bestBid = 0;
   /** DOLLAR: no ask. */
@@ -48,15 +52,21 @@ export class Book {
     const levels = this.levels[side];
     const old = levels[price]!;
     levels[price] = size;
+    if (old > 0 !== size > 0) this.standing[side][price >>> 5]! ^= 1 << (price & 31);
     if (size > 0) {
       if (side === Bid) {
         if (price > this.bestBid) this.bestBid = price;
       } else if (price < this.bestAsk) this.bestAsk = price;
     } else if (side === Bid) {
-      if (price === this.bestBid) this.bestBid = below(levels, price);
-    } else if (price === this.bestAsk) this.bestAsk = above(levels, price);
+      if (price === this.bestBid) this.bestBid = this.worse(Bid, price);
+    } else if (price === this.bestAsk) this.bestAsk = this.worse(Ask, price);
     if (this.taken.size > 0) this.remember(side, price, old, size, ts);
     return old;
+  }
+
+  /** The next standing level behind `price`, away from the spread: 0 or DOLLAR where there is none. */
+  worse(side: BookSide, price: number): number {
+    return side === Bid ? below(this.standing[Bid], price) : above(this.standing[Ask], price);
   }
 
   /** What an own order could still get from a level. */
@@ -87,14 +97,18 @@ export class Book {
 
 const key = (side: BookSide, price: number): number => price * 2 + side;
 
-function below(levels: Float64Array, price: number): number {
-  let at = price - 1;
-  while (at > 0 && levels[at] === 0) at--;
-  return Math.max(at, 0);
+/** The highest set bit below `price`, or 0. */
+function below(bits: Uint32Array, price: number): number {
+  let word = price >>> 5;
+  let found = bits[word]! & ((1 << (price & 31)) - 1);
+  while (found === 0 && word > 0) found = bits[--word]!;
+  return found === 0 ? 0 : 32 * word + 31 - Math.clz32(found);
 }
 
-function above(levels: Float64Array, price: number): number {
-  let at = price + 1;
-  while (at < DOLLAR && levels[at] === 0) at++;
-  return Math.min(at, DOLLAR);
+/** The lowest set bit above `price`, or DOLLAR. */
+function above(bits: Uint32Array, price: number): number {
+  let word = price >>> 5;
+  let found = bits[word]! & ~((2 << (price & 31)) - 1);
+  while (found === 0 && word < WORDS - 1) found = bits[++word]!;
+  return found === 0 ? DOLLAR : 32 * word + 31 - Math.clz32(found & -found);
 }

@@ -153,7 +153,7 @@ class TapeWriter {
       this.implied++;
       this.grid(price % 10 === 0 ? 10 : 1, ts);
     }
-    this.depth.set(side, price, size, ts);
+    this.depth.book.set(side, price, size, ts);
     this.push(side === Bid ? Row.bid : Row.ask, price, size, ts);
   }
 

@@ -28,9 +28,9 @@ export class View {
   }
 
   level(side: BookSide, price: number, size: number): void {
-    const { depth } = this;
-    depth.set(side, price, size, 0);
-    this.bid = depth.book.bestBid;
-    this.ask = depth.book.bestAsk === DOLLAR ? 0 : depth.book.bestAsk;
+    const { book } = this.depth;
+    book.set(side, price, size, 0);
+    this.bid = book.bestBid;
+    this.ask = book.bestAsk === DOLLAR ? 0 : book.bestAsk;
   }
 }

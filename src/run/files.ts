@@ -8,6 +8,7 @@ import {
   type Manifest,
   type MarketDay,
 } from '../../contract/index.ts';
+import type { Staged } from '../archive/staged.ts';
 
 /** A file of the archive, named by what it holds. */
 export interface FileKey {
@@ -16,6 +17,14 @@ export interface FileKey {
   readonly interval: string | null;
   readonly date: string;
 }
+
+/** Finds a staged file; undefined where the archive has none. */
+export type Find = <D extends Dataset>(
+  dataset: D,
+  asset: string,
+  interval: string | null,
+  date: string,
+) => Staged<D> | undefined;
 
 export const keyText = ({ dataset, asset, interval, date }: FileKey): string =>
   `${asset} ${dataset} ${interval ?? '-'} ${date}`;

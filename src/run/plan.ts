@@ -17,17 +17,9 @@ import { DOLLAR, MICRO, SHARE } from '../exchange/units.ts';
 import { type RowsByMarket, rowsByMarket } from '../replay/rows.ts';
 import type { SeriesRows, StreamMarket, StreamSource } from '../replay/stream.ts';
 import { type MarketParts, makeTape, type Part } from '../replay/tape.ts';
-import { isFeed, nextDay } from './files.ts';
+import { type Find, isFeed, nextDay } from './files.ts';
 import type { SegmentMarket, SegmentPlan } from './segment.ts';
 import { strikeOf } from './strike.ts';
-
-/** Finds a staged file; undefined where the archive has none. */
-export type Find = <D extends Dataset>(
-  dataset: D,
-  asset: string,
-  interval: string | null,
-  date: string,
-) => Staged<D> | undefined;
 
 export interface PlanInput {
   readonly manifest: Manifest;

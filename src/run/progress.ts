@@ -1,5 +1,3 @@
-import type { WorkItem } from './work.ts';
-
 /** How far a run is. `done` and `total` are market-days times cells. */
 export interface Progress {
   readonly phase: 'stage' | 'replay' | 'report';
@@ -21,10 +19,11 @@ export class ProgressMeter {
   private toldAt = 0;
   private phase: Progress['phase'] = 'stage';
 
-  constructor(work: readonly WorkItem[], tell: (progress: Progress) => void) {
-    this.done = work.map(() => 0);
-    this.ticks = work.map(() => 0);
-    this.total = work.reduce((sum, item) => sum + item.marketDays.length, 0);
+  /** @param marketDays of each unit. */
+  constructor(marketDays: readonly number[], tell: (progress: Progress) => void) {
+    this.done = marketDays.map(() => 0);
+    this.ticks = marketDays.map(() => 0);
+    this.total = marketDays.reduce((sum, days) => sum + days, 0);
     this.tell = tell;
   }
 

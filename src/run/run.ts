@@ -68,7 +68,10 @@ export async function run(request: RunRequest): Promise<RunResult> {
 
   const inventory = new Inventory();
   const work = workOf(prepared, cells);
-  const meter = new ProgressMeter(work, request.onProgress);
+  const meter = new ProgressMeter(
+    work.map((item) => item.marketDays.length),
+    request.onProgress,
+  );
   meter.begin();
   const done = await runUnits(work, {
     prepared,

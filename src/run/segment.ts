@@ -106,7 +106,9 @@ export class Segment {
       const until = Math.max(this.done, this.now) + prefetch_ms;
       if (this.inFlight >= prefetch_bytes || this.through >= until) return;
       // Several frames to a window, so that the box has one to work on while the next is made.
-      this.step(Math.min(until, Math.max(this.through, this.start) + prefetch_ms / FRAMES_IN_WINDOW));
+      this.step(
+        Math.min(until, Math.max(this.through, this.start) + Math.ceil(prefetch_ms / FRAMES_IN_WINDOW)),
+      );
     }
   }
 

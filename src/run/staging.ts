@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Dataset, Manifest, MarketDay } from '../../contract/index.ts';
 import type { Dirt, Staged } from '../archive/staged.ts';
-import { type FileKey, filesOf, keyText, marketsFilesOf } from './files.ts';
-import { crossesMidnight, type Find, marketsOn } from './plan.ts';
+import { type FileKey, type Find, filesOf, keyText, marketsFilesOf } from './files.ts';
+import { crossesMidnight, marketsOn } from './plan.ts';
 
 /** Stages one file; undefined where the archive has none. */
 export type Stage = (key: FileKey) => Promise<Staged | undefined>;

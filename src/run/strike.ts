@@ -1,7 +1,6 @@
 import { klineIntervalMs, type MarketDay } from '../../contract/index.ts';
 import type { FeedRows, MarketRow } from '../archive/staged.ts';
-import { isFeed, nextDay, STRIKE_KLINE } from './files.ts';
-import type { Find } from './plan.ts';
+import { type Find, isFeed, nextDay, STRIKE_KLINE } from './files.ts';
 
 /** When a strategy learns a market's strike, and what it is. */
 export interface Strike {

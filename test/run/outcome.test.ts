@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import { LIMITS, manifest } from '../../contract/index.ts';
 import type { MarketRow } from '../../src/archive/staged.ts';
-import {
-  type Find,
-  feedsOf,
-  groupsOf,
-  listMarkets,
-  type PlanInput,
-  planSegment,
-} from '../../src/run/plan.ts';
+import type { Find } from '../../src/run/files.ts';
+import { feedsOf, groupsOf, listMarkets, type PlanInput, planSegment } from '../../src/run/plan.ts';
 import { playSegment } from './paperbox.ts';
 import { MARKET_DAY, recording } from './recording.ts';
 

@@ -1,6 +1,6 @@
 import type { Dataset, MarketDay } from '../../contract/index.ts';
 import type { Dirt, MarketRow, Staged } from '../../src/archive/staged.ts';
-import type { Find } from '../../src/run/plan.ts';
+import type { Find } from '../../src/run/files.ts';
 
 /** A small generator for tests: the same seed, the same numbers. */
 export function numbers(seed: number): (below: number) => number {

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { anonymous, Bench, digests, type Ran, type RunOptions, STRATEGIES, strategy } from './runs.ts';
 
@@ -53,6 +55,10 @@ test('the same run twice gives the same bytes in every file but provenance.json'
   ];
   const [one, two] = await Promise.all(runs.map(digests));
   expect(one!['provenance.json']).not.toBe(two!['provenance.json']);
+  const digest = async ({ out }: Ran): Promise<string> =>
+    JSON.parse(await readFile(join(out, 'provenance.json'), 'utf8')).result_digest;
+  expect(await digest(runs[0]!)).toMatch(/^[0-9a-f]{64}$/);
+  expect(await digest(runs[0]!)).toBe(await digest(runs[1]!));
   for (const files of [one!, two!]) for (const name of ['provenance.json', 'report.zip']) delete files[name];
   expect(one).toEqual(two);
 });

@@ -45,7 +45,7 @@ export interface Limits {
   readonly prefetch_bytes: number;
   readonly prefetch_ms: number;
 
-  /** A book without a row for longer than this is not known to anybody. */
+  /** A book is known this long after its last row, and then to nobody until the next. */
   readonly gap_ms: number;
   /** How long shrinkage of a level waits for the print that explains it. */
   readonly bank_ms: number;

@@ -12,7 +12,8 @@ export interface Tape {
   /** A level's new total; a print's size. */
   readonly size: Float64Array;
   /**
-   * Pairs [from, to) of event times in which nobody knows the book: no depth row for longer than the limit. The first
+   * Pairs [from, to) of event times in which nobody knows the book: no depth row for longer than the limit, the limit
+   * itself not included. The first
    * pair may begin at -Infinity, the last end at Infinity.
    */
   readonly gaps: Float64Array;

@@ -118,7 +118,8 @@ class TapeWriter {
   }
 
   finish(end_ms: number, count: (name: string, by: number) => void): Tape {
-    if (end_ms - this.lastDepth > this.gapMs) this.gaps.push(this.lastDepth, Number.POSITIVE_INFINITY);
+    if (end_ms - this.lastDepth > this.gapMs)
+      this.gaps.push(this.lastDepth + this.gapMs, Number.POSITIVE_INFINITY);
     count('gaps', this.gaps.length / 2);
     count('mirrored_prints', this.mirrored);
     count('crossed_rows', this.crossed);
@@ -134,9 +135,12 @@ class TapeWriter {
     };
   }
 
-  /** A depth row: whatever it says, the book was known at `ts`. Nothing is known before the first one. */
+  /**
+   * A depth row: whatever it says, the book was known at `ts`. Nothing is known before the first one, nor once there has
+   * been none for too long: a gap begins when that could be noticed, not with hindsight at the last row before it.
+   */
   private depthRow(source: Source & { kind: 'snapshot' | 'delta' }, row: number, ts: number): void {
-    if (ts - this.lastDepth > this.gapMs) this.gaps.push(this.lastDepth, ts);
+    if (ts - this.lastDepth > this.gapMs) this.gaps.push(this.lastDepth + this.gapMs, ts);
     this.lastDepth = ts;
     if (source.kind === 'delta') {
       const { rows } = source;

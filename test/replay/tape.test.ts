@@ -83,7 +83,7 @@ function oracle(recorded: Recorded, end_ms: number, tick: number, gap_ms: number
   const gaps: [number, number][] = [];
   for (const [i, ts] of [...known, Number.POSITIVE_INFINITY].entries()) {
     const before = known[i - 1] ?? Number.NEGATIVE_INFINITY;
-    if (Math.min(ts, end_ms) - before > gap_ms) gaps.push([before, ts]);
+    if (Math.min(ts, end_ms) - before > gap_ms) gaps.push([before + gap_ms, ts]);
   }
   counts.gaps = gaps.length;
   return { rows, gaps, counts };
@@ -197,8 +197,8 @@ describe('a tape', () => {
     ];
     expect(play({ deltas: [rows] }, 40_001, 100, 10_000).gaps).toEqual([
       [Number.NEGATIVE_INFINITY, 1000],
-      [11_000, 21_001],
-      [30_000, Number.POSITIVE_INFINITY],
+      [21_000, 21_001],
+      [40_000, Number.POSITIVE_INFINITY],
     ]);
   });
 

@@ -31,7 +31,8 @@ type Source =
  * change implies the finer grid.
  * @param end_ms rows after it are left out.
  * @param tick the market's grid at its start, a count of 1e-4 dollars.
- * @param count receives what was met: mirrored_prints, crossed_rows, gaps, implied_ticks.
+ * @param count receives what was met: mirrored_prints, crossed_rows, gaps, implied_ticks,
+ *   markets_without_book.
  */
 export function makeTape(
   parts: MarketParts,
@@ -120,7 +121,10 @@ class TapeWriter {
   finish(end_ms: number, count: (name: string, by: number) => void): Tape {
     if (end_ms - this.lastDepth > this.gapMs)
       this.gaps.push(this.lastDepth + this.gapMs, Number.POSITIVE_INFINITY);
-    count('gaps', this.gaps.length / 2);
+    // Before its first row a book is not known either, but nothing is missing there.
+    const early = this.gaps[0] === Number.NEGATIVE_INFINITY ? 1 : 0;
+    count('gaps', this.gaps.length / 2 - early);
+    if (this.lastDepth === Number.NEGATIVE_INFINITY) count('markets_without_book', 1);
     count('mirrored_prints', this.mirrored);
     count('crossed_rows', this.crossed);
     count('implied_ticks', this.implied);

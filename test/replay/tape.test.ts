@@ -40,14 +40,14 @@ function oracle(recorded: Recorded, end_ms: number, tick: number, gap_ms: number
     .sort((a, b) => a.at.map((value, i) => value - b.at[i]!).find((difference) => difference !== 0) ?? 0);
 
   const rows: TapeRow[] = [];
-  const counts = { gaps: 0, mirrored_prints: 0, crossed_rows: 0, implied_ticks: 0 };
+  const counts: Record<string, number> = { gaps: 0, mirrored_prints: 0, crossed_rows: 0, implied_ticks: 0 };
   const book = [new Map<number, number>(), new Map<number, number>()] as const;
   const printed = new Set<string>();
   let grid = tick;
   const level = (ts: number, side: 0 | 1, price: number, size: number): void => {
     if (size > 0 && price % grid !== 0) {
       grid = price % 10 === 0 ? 10 : 1;
-      counts.implied_ticks++;
+      counts.implied_ticks!++;
       rows.push([ts, Row.tick, grid, 0]);
     }
     book[side].set(price, size);
@@ -64,7 +64,7 @@ function oracle(recorded: Recorded, end_ms: number, tick: number, gap_ms: number
       const { side, price, size } = row as some.Delta;
       const kind = (side === 1) !== (row.outcome === 1) ? Row.hitsBid : Row.hitsAsk;
       const name = `${ts} ${canonical(price)} ${kind} ${size}`;
-      if (printed.has(name)) counts.mirrored_prints++;
+      if (printed.has(name)) counts.mirrored_prints!++;
       else rows.push([ts, kind, canonical(price), size]);
       printed.add(name);
     } else {
@@ -76,7 +76,7 @@ function oracle(recorded: Recorded, end_ms: number, tick: number, gap_ms: number
       }
       const live = (side: 0 | 1): number[] =>
         [...book[side]].filter(([, size]) => size > 0).map(([price]) => price);
-      if (Math.max(...live(0)) >= Math.min(...live(1))) counts.crossed_rows++;
+      if (Math.max(...live(0)) >= Math.min(...live(1))) counts.crossed_rows!++;
     }
   }
   const known = entries.filter(({ rank }) => rank === 1 || rank === 2).map(({ row }) => row.event);
@@ -85,7 +85,8 @@ function oracle(recorded: Recorded, end_ms: number, tick: number, gap_ms: number
     const before = known[i - 1] ?? Number.NEGATIVE_INFINITY;
     if (Math.min(ts, end_ms) - before > gap_ms) gaps.push([before + gap_ms, ts]);
   }
-  counts.gaps = gaps.length;
+  counts.gaps = gaps.filter(([from]) => from !== Number.NEGATIVE_INFINITY).length;
+  if (known.length === 0) counts.markets_without_book = 1;
   return { rows, gaps, counts };
 }
 

@@ -1,10 +1,11 @@
 /**
  * What the worker and a box say to each other: two Unix sockets, `bulk` (worker to box: market data) and `control`
- * (both ways). Little-endian throughout. Every frame is a 16-byte header and a payload of at most `frame_bytes`:
+ * (both ways). Little-endian throughout. Every frame is a 16-byte header and a payload:
  *
  *   u32 payload bytes · u8 type · u8 zero · u16 zero · u32 sequence (from 0, per socket and direction) · u32 zero
  *
- * START and RECORDS, which only the worker sends, may be larger than `frame_bytes`.
+ * A payload out of the box is at most `frame_bytes`; what the worker sends may be larger, since a millisecond is never
+ * split and a source is sent whole.
  *
  * A tick row's best bid and ask are counts of 1e-4 dollars in terms of `up`; 0 means none. Prices and sizes in
  * tick rows are dollars and shares in the terms of the row's own outcome. Money and sizes in private events are integers.

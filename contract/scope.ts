@@ -10,7 +10,7 @@ export const scope = z.strictObject({
     .optional(),
   from: day.optional(),
   to: day.optional(),
-  days: z.number().int().min(1).optional(),
+  days: z.number().int().min(1, 'expected at least 1').optional(),
   range: z.enum(['7 days', '30 days']).optional(),
   sweep_cells: z.number().int().min(1).optional(),
 });

@@ -6,7 +6,6 @@ import { check } from '../check/check.ts';
 import { readSource, type SourceFolder } from '../check/read.ts';
 import { checkSeries } from '../check/series.ts';
 import { prepare } from '../run/prepare.ts';
-import { refusal } from './failure.ts';
 import { archiveOf, type ScopeOptions, scopeOf } from './scope.ts';
 
 export interface CheckOptions extends ScopeOptions {
@@ -14,19 +13,15 @@ export interface CheckOptions extends ScopeOptions {
   readonly json?: boolean;
 }
 
-/** `backtest check`. With `json`, stdout gets one object whatever happens. */
+/** `backtest check`. With `json`, stdout gets one object. */
 export async function checkCommand(dir: string, options: CheckOptions): Promise<void> {
-  try {
-    const source = await readSource(dir, LIMITS);
-    const { checked, quote } =
-      options.archive === undefined
-        ? { checked: await checkAlone(source), quote: null }
-        : await prepare(source, await archiveOf(options.archive), scopeOf(options), LIMITS, null);
-    process.stdout.write(options.json ? json(checked, quote) : tell(checked, quote));
-  } catch (error) {
-    if (options.json) process.stdout.write(`${JSON.stringify({ ok: false, ...refusal(error) })}\n`);
-    throw error;
-  }
+  const scope = scopeOf(options);
+  const source = await readSource(dir, LIMITS);
+  const { checked, quote } =
+    options.archive === undefined
+      ? { checked: await checkAlone(source), quote: null }
+      : await prepare(source, await archiveOf(options.archive), scope, LIMITS, null);
+  process.stdout.write(options.json ? json(checked, quote) : tell(checked, quote));
 }
 
 /** All that can be checked without an archive. */

@@ -1,5 +1,4 @@
-import { CommanderError } from 'commander';
-import { exitCode, explain } from './failure.ts';
+import { answer, exitCode, explain } from './failure.ts';
 import { program } from './program.ts';
 
 /** What is still being cleaned up at the end may take so long; then it is left. */
@@ -19,13 +18,10 @@ try {
 }
 setTimeout(() => process.exit(), LEAVE_MS).unref();
 
-/** The one place where an error becomes a message and an exit code. */
+/** The one place where an error becomes a message, an answer and an exit code. */
 function fail(error: unknown): void {
-  // Commander has printed its own.
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode;
-    return;
-  }
-  process.stderr.write(explain(error, program.opts().debug === true));
   process.exitCode = exitCode(error);
+  process.stderr.write(explain(error, program.opts().debug === true));
+  if (process.exitCode !== 0 && process.argv.includes('--json'))
+    process.stdout.write(`${JSON.stringify(answer(error, program.args[0]))}\n`);
 }

@@ -10,7 +10,7 @@ import { type Config, readConfig } from '../config.ts';
 import { summary } from '../report/summary.ts';
 import { run } from '../run/run.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { exitCode, messageOf, refusal } from './failure.ts';
+import { messageOf } from './failure.ts';
 import { withSandbox } from './interrupt.ts';
 import { meter } from './progress.ts';
 import { archiveOf, type ScopeOptions, scopeOf } from './scope.ts';
@@ -27,20 +27,15 @@ export interface RunOptions extends ScopeOptions {
 
 const EXIT: Record<RunResult['outcome'], number> = { completed: 0, rejected: 1, failed: 2, fault: 3 };
 
-/** `backtest run`. With `json`, stdout gets one RunResult whatever happens. */
+/** `backtest run`. With `json`, stdout gets one RunResult. */
 export async function runCommand(dir: string, options: RunOptions): Promise<void> {
-  try {
-    const result = await backtest(dir, options);
-    process.exitCode = EXIT[result.outcome];
-    const { report, archive } = result;
-    if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-    else if (report === null || archive === null) process.stderr.write(tell(result));
-    else if (report.scope.sweepCells > 1) process.stdout.write(await sweepTable(report, archive));
-    else process.stdout.write(summary(report, archive));
-  } catch (error) {
-    if (options.json) process.stdout.write(`${JSON.stringify(brokenOff(error))}\n`);
-    throw error;
-  }
+  const result = await backtest(dir, options);
+  process.exitCode = EXIT[result.outcome];
+  const { report, archive } = result;
+  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  else if (report === null || archive === null) process.stderr.write(tell(result));
+  else if (report.scope.sweepCells > 1) process.stdout.write(await sweepTable(report, archive));
+  else process.stdout.write(summary(report, archive));
 }
 
 /** One run with a progress display. `name` stands before the display where there are several. */
@@ -122,17 +117,3 @@ function tellFailure({ kind, code, detail, place, traceback, last_logs }: Failur
 
 const section = (title: string, text: string): string[] =>
   text === '' ? [] : ['', `${title}:`, ...text.split('\n').map((line) => `  ${line}`)];
-
-/** The result of a run that an error ended. */
-function brokenOff(error: unknown): RunResult {
-  return {
-    outcome: exitCode(error) === 1 ? 'rejected' : 'fault',
-    report: null,
-    archive: null,
-    ticks: 0,
-    wall_ms: 0,
-    replay_ms: 0,
-    stage_ms: 0,
-    rejection: refusal(error),
-  };
-}

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { Rejection } from '../../contract/rejection.ts';
 import { type Scope, scope } from '../../contract/scope.ts';
 import type { Archive } from '../archive/catalogue.ts';
+import { isRemote } from '../archive/fetch.ts';
 import { openArchive } from '../compose.ts';
 
 /** The part of a command line that says what to run over. */
@@ -23,7 +24,7 @@ export function scopeOf({ venue, assets, from, to, days }: ScopeOptions): Scope 
 
 /** Throws a Rejection, E_SCOPE, where there is no such folder. */
 export async function archiveOf(location: string): Promise<Archive> {
-  if (!/^https?:/.test(location) && !existsSync(location))
+  if (!isRemote(location) && !statSync(location, { throwIfNoEntry: false })?.isDirectory())
     throw new Rejection('E_SCOPE', `--archive ${location}: there is no such folder.`);
   return openArchive(location);
 }

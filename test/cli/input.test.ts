@@ -164,3 +164,30 @@ function broken(name: string, content: string): () => string {
     return dir;
   };
 }
+
+const USELESS: [what: string, args: string[], code: number, named: RegExp][] = [
+  ['run without an archive', ['run', 'x', '--json'], 1, /--archive is missing/],
+  ['run with a misspelt option', ['run', 'x', '--asset', 'BTC', '--json'], 1, /--assets/],
+  ['check without a folder', ['check', '--json'], 1, /dir/],
+  ['check of half a day', ['check', 'x', '--days', '0.5', '--json'], 1, /whole number/],
+  ['check of no days', ['check', 'x', '--days', '0', '--json'], 1, /--days: expected at least 1/],
+  ['doctor in a broken environment', ['doctor', '--json'], 3, /BACKTEST_CACHE_GB/],
+];
+
+test.concurrent.each(USELESS)('with --json, %s is told as one object, too', async (_, args, code, named) => {
+  const ended = await backtest(args, { env: { BACKTEST_CACHE_GB: 'many' } });
+  expect(ended.code).toBe(code);
+  const answer = jsonOf(ended);
+  const why = args[0] === 'run' ? runResult.parse(answer).rejection : answer;
+  expect(why).toMatchObject({ detail: expect.stringMatching(named) });
+});
+
+test.concurrent('an archive that is a file is refused like one that is not there', async () => {
+  const ended = await backtest([
+    'run',
+    ours()(),
+    '--archive',
+    join(ARCHIVE, 'venue_a/2026-10-14/index.json'),
+  ]);
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^E_SCOPE.*no such folder/) });
+});

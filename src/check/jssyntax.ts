@@ -1,3 +1,4 @@
+import module from 'node:module';
 import { type Node, type Program, parseSync } from 'oxc-parser';
 import { Rejection } from '../../contract/rejection.ts';
 import type { SourceFile } from '../../contract/source.ts';
@@ -36,7 +37,25 @@ export function parseSource({ name, content }: SourceFile): { program: Program; 
   });
   const flaw = flaws.sort((a, b) => a.at - b.at)[0];
   if (flaw !== undefined) throw syntax(name, content, flaw.at, flaw.message);
+  if (typed) checkStripped(name, content);
   return { program, imports: imports.sort((a, b) => a.at - b.at) };
+}
+
+/** Does what a run does before the box sees the file: Node.js and the parser differ on a few odd types. */
+function checkStripped(name: string, content: string): void {
+  // Older versions of Node do not have it; they cannot run TypeScript either.
+  if (typeof module.stripTypeScriptTypes !== 'function') return;
+  let javascript: string;
+  try {
+    javascript = module.stripTypeScriptTypes(content);
+  } catch (error) {
+    const { message, stack } = error as Error;
+    const line = /^:(\d+)\n/.exec(stack ?? '')?.[1];
+    throw new Rejection('E_SYNTAX', `${[name, line].filter(Boolean).join(':')}: ${message}`);
+  }
+  const [left] = parse(name, javascript, 'js').errors;
+  if (left !== undefined)
+    throw syntax(name, content, left.at, `without its types this is no JavaScript: ${left.message}`);
 }
 
 interface Parsed {

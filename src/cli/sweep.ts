@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Report } from '../../contract/report.ts';
 import { ARCHIVE } from '../report/folder.ts';
+import { aligned, fixed } from '../report/summary.ts';
 
 /** One line for each cell of a sweep: what was swept, what it made, where its report lies. `archive`: of the first. */
 export async function sweepTable(first: Report, archive: string): Promise<string> {
@@ -11,23 +12,15 @@ export async function sweepTable(first: Report, archive: string): Promise<string
   for (let cell = 0; cell < first.scope.sweepCells; cell++) {
     const folder = join(cells, String(cell).padStart(3, '0'));
     const { identity, pnl, fills }: Report = JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
-    const a_share = pnl.per_share === null ? '-' : (pnl.per_share * 100).toFixed(2);
     rows.push([
-      ...swept.map((name) => String(identity.params[name])),
-      pnl.net.toFixed(2),
-      a_share,
-      String(fills.count),
+      ...swept.map((name) => JSON.stringify(identity.params[name])),
+      fixed(pnl.net, 2),
+      pnl.per_share === null ? '-' : fixed(pnl.per_share * 100, 2),
+      fixed(fills.count),
       join(folder, ARCHIVE),
     ]);
   }
   const { name } = first.identity.manifest;
   const warning = `The best of ${first.scope.sweepCells} looks better than it is: it was picked for its luck, too.`;
-  return `${name}: a sweep of ${first.scope.sweepCells} cells\n\n${aligned(rows)}\n\n${warning}\n`;
-}
-
-function aligned(rows: readonly string[][]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const line = (row: string[]) =>
-    row.map((cell, at) => (at < row.length - 1 ? cell.padStart(widths[at]!) : cell)).join('  ');
-  return rows.map((row) => `  ${line(row)}`).join('\n');
+  return `${name}: a sweep of ${first.scope.sweepCells} cells\n\n${aligned(rows).join('\n')}\n\n${warning}\n`;
 }

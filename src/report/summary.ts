@@ -64,7 +64,7 @@ const counted = (counts: Readonly<Record<string, number>>): string =>
 const usd = (value: number): string => `${fixed(value, 2)} $`;
 
 /** With a fixed number of decimals and commas between thousands; what rounds to zero has no sign. */
-function fixed(value: number, digits = 0): string {
+export function fixed(value: number, digits = 0): string {
   const text = new Intl.NumberFormat('en-US', {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
@@ -74,7 +74,7 @@ function fixed(value: number, digits = 0): string {
 }
 
 /** Labels to the left, values to the right, each column as wide as its widest cell. */
-function aligned(lines: readonly (readonly string[])[]): string[] {
+export function aligned(lines: readonly (readonly string[])[]): string[] {
   const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)));
   return lines.map((line) =>
     `  ${line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('  ')}`.trimEnd(),

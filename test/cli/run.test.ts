@@ -43,10 +43,12 @@ test.concurrent('--seed takes the place of the seed in the manifest', async () =
 
 test.concurrent('a sweep leaves one report for each cell', async () => {
   const cwd = folder();
-  const swept = strategy('node', BUYER.node, { sweep: { size: [5, 10, 15] } });
+  const swept = strategy('node', BUYER.node, { sweep: { note: ['two\nlines', 'b', ''] } });
   const { code, stdout } = await backtest(['run', swept, ...ON_PROCESS], { cwd });
   expect(code).toBe(0);
-  expect(stdout).toMatch(/ 5 .* out\/buyer\/cells\/000\/report\.zip\n.* 10 .*\n.* 15 .*\/002\/report\.zip\n/);
+  expect(stdout).toMatch(
+    /"two\\nlines" .* out\/buyer\/cells\/000\/report\.zip\n +"b" .*\n +"" .*\/002\/report\.zip\n/,
+  );
   expect(found(join(cwd, 'out/buyer/cells'))).toEqual(['000', '001', '002']);
   expect(found(join(cwd, 'out/buyer/cells/002'))).toContain('report.zip');
 });

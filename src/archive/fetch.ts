@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Archive, ArchiveFile } from './catalogue.ts';
 
 const ATTEMPTS = 4;
 /** The first pause between attempts; each further one is twice as long. */
@@ -14,28 +12,6 @@ const SILENCE_MS = 30_000;
 class Transient extends Error {}
 
 export const isRemote = (location: string): boolean => /^https?:\/\//.test(location);
-
-/**
- * The bytes of a file of the archive, which match its sha256. Where they do not, they are read once more before it
- * is a fault.
- */
-export async function fetchFile(archive: Archive, file: ArchiveFile, signal?: AbortSignal): Promise<Buffer> {
-  const path = `${file.venue}/${file.date}/${file.name}`;
-  let digest = '';
-  for (let attempt = 0; attempt < 2; attempt++) {
-    const bytes = await readBytes(archive.location, path, signal);
-    if (bytes === null) {
-      throw new Error(
-        `${path} stands in its index.json but not in the archive ${archive.location}: fetch it again, or run npx backtest archive index`,
-      );
-    }
-    digest = createHash('sha256').update(bytes).digest('hex');
-    if (digest === file.sha256) return bytes;
-  }
-  throw new Error(
-    `${path} does not match its sha256 in index.json (expected ${file.sha256}, got ${digest}): run npx backtest archive index if the file is right, else fetch it again`,
-  );
-}
 
 /** What stands at a path of the archive; null if nothing does. Network troubles are tried again a few times. */
 export async function readBytes(

@@ -1,13 +1,10 @@
+import { createHash } from 'node:crypto';
 import { fromArrow, toArrow } from './arrow.ts';
 import type { Cache } from './cache.ts';
 import type { Archive, ArchiveFile } from './catalogue.ts';
 import { DECODER_VERSION, type Decoded, decode } from './decode.ts';
-import { fetchFile } from './fetch.ts';
-import { inParallel } from './parallel.ts';
+import { readBytes } from './fetch.ts';
 import type { Staged } from './staged.ts';
-
-/** How many files are decoded at a time. */
-const WIDTH = 2;
 
 /**
  * The rows of a file of the archive. They come from the cache if it has them, untouched by the csv; else the file is
@@ -25,36 +22,6 @@ export async function stageFile(
     (await readCached(cache, key, file)) ?? (await decodeFile(archive, file, cache, key, signal));
   const { dataset, asset, interval, date, name, sha256 } = file;
   return { dataset, asset, interval, date, name, sha256, ...decoded };
-}
-
-/** Stages files, a few at a time, and returns them in the same order. `onProgress` hears of each that is done. */
-export async function stageAll(
-  archive: Archive,
-  files: readonly ArchiveFile[],
-  cache: Cache,
-  onProgress: (done: number, total: number, file: ArchiveFile) => void = () => {},
-  signal?: AbortSignal,
-): Promise<Staged[]> {
-  const failed = new AbortController();
-  const stop = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
-  let done = 0;
-  let cause: unknown;
-  try {
-    return await inParallel(files, WIDTH, async (file) => {
-      try {
-        const staged = await stageFile(archive, file, cache, stop);
-        onProgress(++done, files.length, file);
-        return staged;
-      } catch (error) {
-        // The others are then stopped, and fail because of it.
-        cause ??= error;
-        failed.abort();
-        throw error;
-      }
-    });
-  } catch {
-    throw cause;
-  }
 }
 
 /** A damaged file is removed and counts as not there. */
@@ -89,4 +56,26 @@ async function decodeFile(
   signal?.throwIfAborted();
   await cache.write(key, toArrow(file.dataset, decoded));
   return decoded;
+}
+
+/**
+ * The bytes of a file of the archive, which match its sha256. Where they do not, they are read once more before it
+ * is a fault.
+ */
+async function fetchFile(archive: Archive, file: ArchiveFile, signal?: AbortSignal): Promise<Buffer> {
+  const path = `${file.venue}/${file.date}/${file.name}`;
+  let digest = '';
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const bytes = await readBytes(archive.location, path, signal);
+    if (bytes === null) {
+      throw new Error(
+        `${path} stands in its index.json but not in the archive ${archive.location}: fetch it again, or run npx backtest archive index`,
+      );
+    }
+    digest = createHash('sha256').update(bytes).digest('hex');
+    if (digest === file.sha256) return bytes;
+  }
+  throw new Error(
+    `${path} does not match its sha256 in index.json (expected ${file.sha256}, got ${digest}): run npx backtest archive index if the file is right, else fetch it again`,
+  );
 }

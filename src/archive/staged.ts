@@ -111,7 +111,7 @@ export interface Dirt {
   clock_skew: number;
   /** Rows equal to the row above in every field. They stay. */
   repeated: number;
-  /** Prices off the 1e-4 grid or outside 0..1, and sizes beyond 1e-4 shares; such a level or row is dropped. */
+  /** Prices off the 1e-4 grid or outside 0..1; such a level or row is dropped. Sizes are cut to the grid, uncounted. */
   off_grid: number;
   /** Snapshots whose levels did not stand best first. */
   unsorted_levels: number;

@@ -7,8 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openCache } from '../../src/archive/cache.ts';
 import { findFile, openArchive } from '../../src/archive/catalogue.ts';
 import { indexArchive } from '../../src/archive/indexer.ts';
-import { stageAll } from '../../src/archive/stage.ts';
-import { csvGz, marketLine, tempFolder, writeFile } from './support.ts';
+import { csvGz, marketLine, stageAll, tempFolder, writeFile } from './support.ts';
 
 const DAY = '2026-04-16';
 const T = 1776323400000;

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { venues } from '../../contract/index.ts';
 import { openCache } from '../../src/archive/cache.ts';
 import { openArchive } from '../../src/archive/catalogue.ts';
-import { stageAll } from '../../src/archive/stage.ts';
-import { tempFolder } from './support.ts';
+import { stageAll, tempFolder } from './support.ts';
 
 /** How many rows a file keeps of those that its index lists, as `name: kept of listed`, where that is not all of them. */
 async function lostRows(name: string): Promise<string[]> {

@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import type { Dataset, Venue } from '../../contract/index.ts';
-import type { ArchiveFile } from '../../src/archive/catalogue.ts';
+import type { Cache } from '../../src/archive/cache.ts';
+import type { Archive, ArchiveFile } from '../../src/archive/catalogue.ts';
 import { headers } from '../../src/archive/columns.ts';
+import { stageFile } from '../../src/archive/stage.ts';
+import type { Staged } from '../../src/archive/staged.ts';
 
 /** A folder of this test's own, gone when it has finished. */
 export function tempFolder(): string {
@@ -14,6 +17,10 @@ export function tempFolder(): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
+
+/** Files as they come out of the archive or the cache, in their order. */
+export const stageAll = (archive: Archive, files: readonly ArchiveFile[], cache: Cache): Promise<Staged[]> =>
+  Promise.all(files.map((file) => stageFile(archive, file, cache)));
 
 export interface FileSource {
   readonly dataset: Dataset;

@@ -99,9 +99,10 @@ function familiarToken(
   if (text === '/' && before.text === ',' && /^[,):]$/.test(next)) return 'a';
   if (text === ':=' && open === '{') return '==';
   if (text !== '*') return text;
-  // Stars that the parser does not expect: in subscripts, in annotations, in the list that a `for` walks.
-  const starred = before.text === ':' || before.text === 'in' || (open === '[' && /^[[,]$/.test(before.text));
-  return starred || (open === undefined && before.text === ',' && !/^[,:]$/.test(next)) ? '' : text;
+  // Stars that the parser does not expect: in subscripts, annotations, what a `for` walks and what it assigns to. One
+  // behind a comma means nothing to it, unless it stands alone among the parameters of a function.
+  if (before.text === ',') return /^[,:)]$/.test(next) ? text : '';
+  return /^(:|in|for)$/.test(before.text) || (open === '[' && before.text === '[') ? '' : text;
 }
 
 /**

@@ -26,7 +26,8 @@ export function verdict(evidence: Evidence, limits: Limits): Failure | null {
     return failure(
       'out_of_memory',
       evidence.place,
-      `${subject(evidence.place)} needed more than ${size(limits.memory_bytes)} of memory (memory_bytes)`,
+      // A box that dies between two beats has not told its hook; that says nothing of where it was.
+      `${evidence.place.hook ?? 'The strategy'} needed more than ${size(limits.memory_bytes)} of memory (memory_bytes)`,
     );
   return failure(
     'early_exit',
@@ -116,7 +117,7 @@ function printable(text: string): string {
 }
 
 function seconds(ms: number): string {
-  return `${ms / 1000} s`;
+  return `${Number((ms / 1000).toPrecision(3))} s`;
 }
 
 function size(bytes: number): string {

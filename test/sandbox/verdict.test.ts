@@ -115,6 +115,20 @@ const rows: [string, Partial<Evidence>, string, string, string][] = [
     `The strategy sent more than 1,000,000 orders (orders)${at}`,
   ],
   [
+    'a lack of memory before the first beat',
+    { oom: true, place: nowhere },
+    'out_of_memory',
+    'E_MEMORY',
+    'The strategy needed more than 2 GiB of memory (memory_bytes).',
+  ],
+  [
+    'a silence of an odd length',
+    { limit: { limit: 'stalled', value: 7000 / 3 }, place: nowhere },
+    'timed_out',
+    'E_TIMEOUT',
+    'Nothing was heard of the strategy for 2.33 s (hook_wall_ms).',
+  ],
+  [
     'a kill for memory',
     { oom: true, exit_code: 137, signal: 'SIGKILL' },
     'out_of_memory',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sweepFolders } from './folder.ts';
 import type { Box, BoxRequest, Exit, Sandbox } from './sandbox.ts';
 import { type Line, openWire, type Wire } from './wire.ts';
 
@@ -20,7 +21,8 @@ export interface Host {
 
 /**
  * The life of boxes, the same for every kind: sockets, start, connection, end, removal, and an account of all that are
- * open. `start` gets the sockets' folder; where it throws, it has removed what it began.
+ * open. `start` gets the sockets' folder, whose parent goes with the box; where it throws, it has removed what it began.
+ * At the first `open`, folders that a dead process left behind are removed.
  */
 export function boxes(
   temp: string,
@@ -29,6 +31,7 @@ export function boxes(
   const stop = new AbortController();
   const opening = new Set<Promise<Box>>();
   const live = new Map<Box, Host>();
+  let swept: Promise<unknown> | undefined;
 
   async function begin(request: BoxRequest): Promise<Box> {
     const wire = await openWire(temp, request.limits.frame_bytes);
@@ -40,7 +43,7 @@ export function boxes(
       live.set(box, host);
       return box;
     } catch (error) {
-      await Promise.allSettled([host?.remove(), wire.close()]);
+      await discard(host, wire).catch(() => {});
       throw error;
     }
   }
@@ -48,6 +51,7 @@ export function boxes(
   return {
     async open(request) {
       stop.signal.throwIfAborted();
+      swept ??= sweepFolders(temp).catch(() => {});
       const box = begin(request);
       opening.add(box);
       try {
@@ -58,7 +62,7 @@ export function boxes(
     },
     async close() {
       stop.abort(new Error('The sandbox is closed.'));
-      await Promise.allSettled(opening);
+      await Promise.allSettled([...opening, swept]);
       const left = [...live];
       // How they end is of no interest any more, only that they are gone.
       await Promise.allSettled(left.map(([box]) => box.close(0)));
@@ -96,7 +100,7 @@ function boxOver(host: Host, wire: Wire, line: Line, stop: AbortSignal, forget: 
       // A death by our hand says nothing about the strategy.
       return alone ? withHeap(exit) : { ...exit, exit_code: null, signal: null };
     } finally {
-      await settled([host.remove(), wire.close()]);
+      await discard(host, wire);
       forget();
     }
   }
@@ -115,6 +119,15 @@ function boxOver(host: Host, wire: Wire, line: Line, stop: AbortSignal, forget: 
       return closing;
     },
   };
+}
+
+/** The host first: while it lives it may write into its folder. */
+async function discard(host: Host | undefined, wire: Wire): Promise<void> {
+  try {
+    await host?.remove();
+  } finally {
+    await wire.close();
+  }
 }
 
 /** V8 gives up a little before the kernel does, and says so. Whoever forges that only fails by another name. */

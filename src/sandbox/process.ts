@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Language, Limits } from '../../contract/index.ts';
 import { boxes, first, type Host } from './box.ts';
@@ -15,7 +15,7 @@ const PRLIMIT = '/usr/bin/prlimit';
 const LAST_WORDS_MS = 250;
 
 export interface ProcessSandboxOptions {
-  /** An existing folder for sockets and work folders. */
+  /** An existing folder for the boxes' folders. */
   readonly temp: string;
   /** The package's folder `sandbox-images`, which holds the harnesses. */
   readonly harnesses: string;
@@ -34,14 +34,10 @@ export function processSandbox({ temp, harnesses }: ProcessSandboxOptions): Sand
       harnesses,
       request.language === 'python@3.14' ? 'python/harness/main.py' : 'node/harness/main.mjs',
     );
-    const work = await mkdtemp(join(temp, 'work-'));
+    const work = join(dirname(folder), 'work');
+    await mkdir(work);
     const args = [...harnessArguments(request.language, request.limits.memory_bytes, main), folder, work];
-    try {
-      return await startProcess(request, program, args, work);
-    } catch (error) {
-      await rm(work, { recursive: true, force: true });
-      throw error;
-    }
+    return startProcess(request, program, args, work);
   });
   return {
     kind: 'process',
@@ -90,7 +86,6 @@ async function startProcess(
       await kill();
       child.stdout.destroy();
       child.stderr.destroy();
-      await rm(work, { recursive: true, force: true, maxRetries: 3 });
     },
     cpuMs: () => cpuMs(child.pid!),
   };

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { FromBox, HEADER_BYTES } from '../../contract/wire.ts';
+import { makeFolder, removeFolder } from './folder.ts';
 import { encodeFrame, frameParser, writeHeader } from './frames.ts';
 import { type Box, ProtocolViolation } from './sandbox.ts';
 
@@ -37,14 +38,14 @@ export interface Wire {
  * the machine, so that the sockets can be open to all: a bind mount of the folder is the only way in.
  */
 export async function openWire(root: string, frame_bytes: number): Promise<Wire> {
-  const parent = await mkdtemp(join(root, 'box-'));
+  const parent = await makeFolder(root);
   const folder = join(parent, 'wire');
   const servers = [createServer(), createServer({ highWaterMark: BULK_WAITING_BYTES })] as const;
   const sockets: Socket[] = [];
   const close = async () => {
     for (const server of servers) server.close();
     for (const socket of sockets) socket.destroy();
-    await rm(parent, { recursive: true, force: true });
+    await removeFolder(parent);
   };
   try {
     await mkdir(folder, { mode: 0o755 });

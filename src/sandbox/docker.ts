@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
@@ -90,16 +91,18 @@ async function startContainer(
     const silent = keepOutput(stream, output);
     await engine('start a container', (call) => container.start(call));
     const exited = container.wait({ abortSignal: open.signal }).catch(() => {});
+    let ours = false;
     return {
       exited,
       async kill() {
         // The engine cannot end a container whose output waits for us to read it.
         stream.destroy();
+        ours = true;
         await kill(container, exited);
       },
       async exit() {
         await first([silent], LAST_WORDS_MS);
-        return { ...(await end(docker, container)), diagnostics: output.text() };
+        return { ...(await end(docker, container, ours)), diagnostics: output.text() };
       },
       async remove() {
         open.abort();
@@ -146,24 +149,37 @@ async function kill(container: Docker.Container, exited: Promise<unknown>): Prom
     throw new Error(`A killed container did not end within ${ENGINE_MS} ms.`);
 }
 
-async function end(docker: Docker, container: Docker.Container): Promise<Omit<Exit, 'diagnostics'>> {
+/** How a container ended. `ours`: we have killed it. Where anybody else has, the strategy is not to blame: throws. */
+async function end(
+  docker: Docker,
+  container: Docker.Container,
+  ours: boolean,
+): Promise<Omit<Exit, 'diagnostics'>> {
   const { Id, State } = await engine('tell how a container ended; was it removed by somebody else?', (call) =>
     container.inspect(call),
   );
   if (State.Running) throw new Error('The Docker engine lost sight of a container that still runs.');
   const signal = signalOf(State.ExitCode);
+  const seen = signal === null ? [] : await eventsOf(docker, Id, State.StartedAt);
+  if (seen.includes('kill') && !ours)
+    throw new Error(
+      `A box was ended with ${signal} by somebody else, or by the Docker engine as it stopped.`,
+    );
   // Where the news of the kill came after that of the end, only the list of events has it.
-  const oom = State.OOMKilled || (signal === 'SIGKILL' && (await oomEvent(docker, Id, State.StartedAt)));
-  return { exit_code: State.ExitCode, signal, oom };
+  return { exit_code: State.ExitCode, signal, oom: State.OOMKilled || seen.includes('oom') };
 }
 
-async function oomEvent(docker: Docker, id: string, since: string): Promise<boolean> {
-  const filters = { container: [id], event: ['oom'] };
-  const until = Date.now() / 1000;
-  const options = { since: Math.floor(Date.parse(since) / 1000), until, filters };
+/** What the engine has noted of a container's death: `oom` for the kernel's kill, `kill` for one by way of the engine. */
+async function eventsOf(docker: Docker, id: string, since: string): Promise<string[]> {
+  const options = {
+    since: Math.floor(Date.parse(since) / 1000),
+    until: Date.now() / 1000,
+    filters: { container: [id], event: ['oom', 'kill'] },
+  };
   const events = await engine('list events', (call) => docker.getEvents({ ...options, ...call }));
-  for await (const _ of events) return true;
-  return false;
+  const seen: string[] = [];
+  for await (const line of createInterface({ input: events as Readable })) seen.push(JSON.parse(line).Action);
+  return seen;
 }
 
 /** A shell's way to tell of a signal; a program may well exit with that number by itself. */
@@ -172,15 +188,16 @@ function signalOf(exit_code: number): string | null {
   return found ? found[0] : null;
 }
 
-/** Finds the container's control group when it is first asked. */
+/** Finds the container's control group when it is first asked; asks again where the engine did not answer. */
 function cpuReader(container: Docker.Container): () => Promise<number | null> {
-  let reader: ReturnType<typeof cpuOf> | undefined;
+  let reader: Awaited<ReturnType<typeof cpuOf>> | undefined;
   return async () => {
-    reader ??= engine('inspect a container', (call) => container.inspect(call)).then(
-      ({ State }) => cpuOf(State.Pid),
-      () => null,
-    );
-    return (await (await reader)?.()) ?? null;
+    if (reader === undefined) {
+      const found = await engine('inspect a container', (call) => container.inspect(call)).catch(() => null);
+      if (found === null) return null;
+      reader = await cpuOf(found.State.Pid);
+    }
+    return (await reader?.()) ?? null;
   };
 }
 
@@ -206,7 +223,10 @@ async function engine<T>(
   try {
     return await call({ abortSignal: AbortSignal.timeout(ENGINE_MS) });
   } catch (error) {
-    throw new Error(`The Docker engine could not ${what}: ${(error as Error).message}`, { cause: error });
+    const { name, message } = error as Error;
+    const late = name === 'AbortError' || name === 'TimeoutError';
+    const why = late ? `no answer within ${ENGINE_MS / 1000} s` : message.trim();
+    throw new Error(`The Docker engine could not ${what}: ${why}`, { cause: error });
   }
 }
 

@@ -120,7 +120,73 @@ export class Strategy {
     };
     const { text, lines } = await failure({ language, sources, rows: trade });
     expect(text).toContain('ctx was used outside of a running hook');
+    expect(text).toMatch(
+      language === 'python' ? 'File "strategy.py", line 6, in elsewhere' : 'strategy.mjs:3:',
+    );
     expect(lines).toEqual([]);
+  });
+
+  test('a row that was kept is refused once its frame is over, as later rows stand in its place', async () => {
+    const sources = {
+      python: `
+class Strategy:
+    def on_start(self, ctx):
+        self.kept = []
+        ctx.timer(50)
+    def on_book(self, ctx, change): self.kept.append(change)
+    def on_trade(self, ctx, trade): self.kept.append(trade)
+    def on_timer(self, ctx, timer):
+        change, trade = self.kept
+        for look in (lambda: change.best_bid, lambda: len(change.levels), lambda: trade.event_ts_ms, trade.copy):
+            try: ctx.log(look())
+            except Exception as error: ctx.log(error)
+`,
+      node: `
+export class Strategy {
+  kept = [];
+  onStart(ctx) { ctx.timer(50); }
+  onBook(ctx, change) { this.kept.push(change); }
+  onTrade(ctx, trade) { this.kept.push(trade); }
+  onTimer(ctx) {
+    const [change, trade] = this.kept;
+    for (const look of [() => change.bestBid, () => change.levels.length, () => trade.eventTsMs, () => trade.copy()]) {
+      try { ctx.log(look()); } catch (error) { ctx.log(error.message); }
+    }
+  }
+}`,
+    };
+    const rows = (ts: number) => [
+      { ts, kind: Kind.depth, price: 0.4, size: 1.5 },
+      { ts, kind: Kind.trade },
+    ];
+    const { lines } = await play({
+      language,
+      sources,
+      feed: (box) => {
+        box.ticks(rows(T0 + 1), T0 + 10);
+        box.ticks(rows(T0 + 100));
+      },
+    });
+    // Had the rows of T0 + 100 come before the timer, kept would hold four.
+    expect(lines).toEqual(
+      Array(4).fill(expect.stringMatching(/^a row was kept .* keep row.copy\(\) instead\.$/)),
+    );
+  });
+
+  test('a misspelt key of an order and a history without a length are exceptions', async () => {
+    const misspelt = {
+      python: "class Strategy:\n    def on_trade(self, ctx, trade): ctx.buy('m0', 'up', size=5, price=0.5)\n",
+      node: "export class Strategy { onTrade(ctx) { ctx.buy({ market: 'm0', outcome: 'up', size: 5, price: 0.5 }); } }",
+    };
+    const { text } = await failure({ language, sources: misspelt, rows: trade });
+    expect(text).toMatch(/buy.* '?price'/);
+    const endless = {
+      python: "class Strategy:\n    def on_trade(self, ctx, trade): ctx.history('BTC', 'prices', None)\n",
+      node: "export class Strategy { onTrade(ctx) { ctx.history('BTC', 'prices'); } }",
+    };
+    const feeds = [{ kind: 'prices' as const, asset: 'BTC', interval: '', name: '', columns: [] }];
+    const told = await failure({ language, sources: endless, rows: trade, start: { feeds } });
+    expect(told.text).toContain('ctx.history: ms must be a number, not ');
   });
 
   test('a strategy that leaves by itself leaves with its own exit code and no END', async () => {

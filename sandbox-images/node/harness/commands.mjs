@@ -1,5 +1,5 @@
 import { CommandFlag, CommandKind, NO_MARKET, outcomeCodes, sideCodes, tifCodes } from './codes.mjs';
-import { cut } from './errors.mjs';
+import { cut, StrategyError } from './errors.mjs';
 
 const COMMAND_BYTES = 40;
 
@@ -38,6 +38,28 @@ export function pack({
   bytes.writeDoubleLE(expire, 32);
   if (tag) bytes.set(tag, COMMAND_BYTES);
   return bytes;
+}
+
+const orderKeys = [
+  'market',
+  'outcome',
+  'size',
+  'amount',
+  'limit',
+  'tif',
+  'postOnly',
+  'reduceOnly',
+  'expireAtMs',
+  'tag',
+];
+
+/** Throws at an unknown key: with `limit` misspelt, an order would be a market order. */
+export function checkOrder(side, wanted) {
+  const unknown = Object.keys(wanted).find((key) => !orderKeys.includes(key));
+  if (unknown === undefined) return;
+  throw new StrategyError(
+    `ctx.${side}: unknown key '${unknown}'; it takes one object of ${orderKeys.join(', ')}`,
+  );
 }
 
 /** The command of an order as a strategy words it, and what is known of the order from now on. */

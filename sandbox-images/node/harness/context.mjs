@@ -1,7 +1,7 @@
 import { format, inspect } from 'node:util';
 import { Order } from './account.mjs';
 import { CommandKind, FromBox, NO_MARKET, sideCodes } from './codes.mjs';
-import { number, orderCommand, pack } from './commands.mjs';
+import { checkOrder, number, orderCommand, pack } from './commands.mjs';
 import { StrategyError } from './errors.mjs';
 import { DAY_MS } from './feeds.mjs';
 
@@ -72,7 +72,9 @@ export class Context {
     this.#world.guard();
     const found = this.#world.feed(asset, dataset, interval);
     this.#world.absorb();
-    return found.since(this.#world.now - Math.min(ms, DAY_MS));
+    const length = number(ms);
+    if (Number.isNaN(length)) throw new StrategyError(`ctx.history: ms must be a number, not ${inspect(ms)}`);
+    return found.since(this.#world.now - Math.min(length, DAY_MS));
   }
 
   /** The nearest price on the market's grid. */
@@ -141,6 +143,7 @@ export class Context {
   }
 
   #order(side, wanted) {
+    checkOrder(side, wanted);
     const [market, index, id] = this.#target(wanted.market, '#');
     const sent = this.#segment.nextNumber();
     const [packed, known] = orderCommand(side, wanted, sent, index, this.#segment.run.start.limits.tag_bytes);

@@ -9,6 +9,9 @@ export const OUTSIDE =
   'ctx was used outside of a running hook. Use it only inside the hook that received it: ' +
   'not from another thread, a callback, or after the hook returned.';
 
+export const KEPT =
+  'a row was kept after its hook had returned, and is over by now: keep row.copy() instead.';
+
 /**
  * The text as UTF-8 of at most `limit` bytes, cut between characters, with the note where something is missing.
  * @param {string} text

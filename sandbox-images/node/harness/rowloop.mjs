@@ -31,6 +31,11 @@ export class RowLoop {
     }
   }
 
+  /** The frame is over: what a strategy kept of its rows must not be read from the next one. */
+  endRows() {
+    for (const row of [this.change, this.trade, this.tick, this.quote]) row._i = -1;
+  }
+
   /**
    * Runs rows first..end of the frame in hand, until a hook wants attention; returns how far it came. About 10 ns a
    * row with an empty hook. The clock, the hook and the count of calls go to memory that the watchdog reads.

@@ -1,4 +1,5 @@
 import { Kind } from './codes.mjs';
+import { KEPT, StrategyError } from './errors.mjs';
 import { buyPrice, sellPrice } from './frame.mjs';
 
 const shown = Symbol.for('nodejs.util.inspect.custom');
@@ -15,9 +16,15 @@ class Row {
     this.tsMs = 0.5;
   }
 
+  /** Its place in the frame. When the frame is over, later rows may stand there. */
+  get _at() {
+    if (this._i < 0) throw new StrategyError(KEPT);
+    return this._i;
+  }
+
   /** When the venue said it. */
   get eventTsMs() {
-    return this.tsMs - this._frame.lag[this._i];
+    return this.tsMs - this._frame.lag[this._at];
   }
 
   /** The row's values in an object of their own, which later rows do not change. */
@@ -60,22 +67,22 @@ export class Change extends Trade {
   static fields = [...Trade.fields, 'snapshot', 'bestBid', 'bestAsk', 'levels'];
 
   get snapshot() {
-    return (this._frame.side[this._i] & 4) !== 0;
+    return (this._frame.side[this._at] & 4) !== 0;
   }
 
   get bestBid() {
-    const { _frame: frame, _i: i } = this;
+    const { _frame: frame, _at: i } = this;
     return buyPrice(frame.bid[i], frame.ask[i], frame.side[i] & 2);
   }
 
   get bestAsk() {
-    const { _frame: frame, _i: i } = this;
+    const { _frame: frame, _at: i } = this;
     return sellPrice(frame.bid[i], frame.ask[i], frame.side[i] & 2);
   }
 
   /** Every level that this row of the archive changed: a list of [side, price, size]. */
   get levels() {
-    const { _frame: frame, _i: i } = this;
+    const { _frame: frame, _at: i } = this;
     if (frame.kind[i] === Kind.depth_same) return [];
     let first = i;
     while (

@@ -206,6 +206,7 @@ export class Segment {
   takeBulk(told) {
     if (told.type === Bulk.ticks) {
       this.world.turn(told);
+      this.loop.endRows();
       if (this.payload) this.run.bulk.recycle(this.payload);
       this.payload = told.payload;
       this.position = 0;
@@ -225,6 +226,7 @@ export class Segment {
 
   finish() {
     if (this.world.offence) throw this.world.offence;
+    this.loop.endRows();
     this.run.control.sendTime(FromBox.segment_done, this.world.now);
   }
 

@@ -85,7 +85,10 @@ class Context:
         self._world.guard()
         found = self._world.feed(asset, dataset, interval)
         self._world.absorb()
-        return found.since(self._world.now_ms() - min(ms, DAY_MS))
+        length = number(ms)
+        if length != length:
+            raise StrategyError(f'ctx.history: ms must be a number, not {ms!r}')
+        return found.since(self._world.now_ms() - min(length, DAY_MS))
 
     def round_price(self, market, price):
         """The nearest price on the market's grid."""

@@ -14,6 +14,8 @@ OUTSIDE = (
     'not from another thread, a callback, or after the hook returned.'
 )
 
+KEPT = 'a row was kept after its hook had returned, and is over by now: keep row.copy() instead.'
+
 
 def cut(text, limit, note):
     """The text as UTF-8 of at most `limit` bytes, cut between characters, with the note where something is missing."""

@@ -4,6 +4,7 @@ import struct
 from itertools import compress
 from types import SimpleNamespace
 
+from .errors import KEPT, StrategyError
 from .wire import DEPTH, DEPTH_PART, DEPTH_SAME, MARKET_OPEN, QUOTE, SILENT, STRIKE, TICK_SIZE, TRADE
 
 _head = struct.Struct('<dII')
@@ -65,6 +66,13 @@ class Frame:
         return self.quotes.get(market, (0, 0))
 
 
+class Over:
+    """The frame of a row that is over."""
+
+    def __getattr__(self, name):
+        raise StrategyError(KEPT)
+
+
 class Copy(SimpleNamespace):
     """A row that no longer changes."""
 
@@ -95,6 +103,9 @@ class Row:
     @property
     def event_ts_ms(self):
         return int(self._frame.ts[self._i]) - self._frame.lag[self._i]
+
+    def end(self):
+        self._frame = Over()
 
     def copy(self):
         """The row's values in an object of their own, which later rows do not change."""

@@ -9,7 +9,6 @@ from . import wire as w
 from .account import Account
 from .context import Context
 from .errors import StrategyError
-from .frame import Quote, Tick, Trade
 from .seeds import generator
 from .world import HOOK_OF_KIND, World
 
@@ -114,7 +113,7 @@ class Segment:
         straight from the columns; what else a hook wants, it reads from the frame by that index.
         """
         ctx, signal, frame = self.ctx, self.signal, self.frame
-        change, trade, tick, quote = self.world.cursor, self.trade, self.tick, self.quote
+        change, trade, tick, quote = self.world.rows
         on_book, on_trade, on_price = self.hooks[w.ON_BOOK], self.hooks[w.ON_TRADE], self.hooks[w.ON_PRICE]
         on_quote = self.hooks[w.ON_QUOTE]
         ops = self.ops[first:end]
@@ -215,7 +214,7 @@ class Segment:
         """Sends what the hook asked for and waits for the answer. False when there was nothing."""
         self.signal.clear()
         if self.world.offence:
-            raise StrategyError('ctx was used outside of a running hook, from another thread')
+            raise self.world.offence
         if not self.commands:
             return False
         commands, self.commands = self.commands, []
@@ -265,13 +264,14 @@ class Segment:
         self.wire.send(w.PROGRESS, w.progress.pack(self.frame.sequence, 0, self.world.now_ms()))
 
     def _finish(self):
+        if self.world.offence:
+            raise self.world.offence
         self.signal.clear()
         self.commands.clear()
+        self.world.new_frame()
         self.wire.send(w.SEGMENT_DONE, w.f64.pack(self.world.now_ms()))
 
     def _op_table(self):
-        frame = self.frame
-        self.trade, self.tick, self.quote = Trade(frame), Tick(frame), Quote(frame)
         table = bytearray(256)
         for kind, op in COMMON.items():
             if self.hooks[HOOK_OF_KIND[kind]]:

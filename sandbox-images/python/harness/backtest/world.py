@@ -5,7 +5,7 @@ from threading import get_ident
 from .depth import Depth
 from .errors import OUTSIDE, StrategyError
 from .feeds import DAY_MS, absorb
-from .frame import OF_MARKET, Change
+from .frame import OF_MARKET, Change, Quote, Tick, Trade
 from .market import Book, Market
 from .wire import (
     DEPTH, DEPTH_PART, DEPTH_SAME, KLINE, MARKET_OPEN, NO_HOOK, NO_MARKET, ON_BOOK, ON_KLINE, ON_MARKET_OPEN,
@@ -30,7 +30,7 @@ class World:
         self.signal = signal  # not empty: the row loop must stop and look around
         self.frame = frame
         self.feeds = frame.feeds
-        self.cursor = Change(frame)
+        self._new_rows()
         self.start_ms = told['start_ms']
         self.by_index = frame.markets = {}
         self.by_id = {}
@@ -40,7 +40,7 @@ class World:
         self._hook = (NO_HOOK, NO_MARKET)
         self._absorbed = self._deep = 0
         self._thread = 0
-        self.offence = False
+        self.offence = None
         self.serial = 0
         for feed in self.feeds:
             feed.reset()
@@ -57,9 +57,9 @@ class World:
     def guard(self):
         """Raises unless the caller is a running hook."""
         if self._thread != get_ident():
-            self.offence = True
+            self.offence = self.offence or StrategyError(OUTSIDE)
             self.signal.append(True)
-            raise StrategyError(OUTSIDE)
+            raise self.offence
 
     def enter(self, hook, market):
         """A hook that is not a row's runs at `_now`."""
@@ -169,5 +169,12 @@ class World:
                 feed.forget(self._now - DAY_MS)
 
     def new_frame(self):
-        self.cursor._i = -1
+        """The rows of the last frame are over: where they stood, later ones stand by now."""
+        for row in self.rows:
+            row.end()
+        self._new_rows()
         self._absorbed = self._deep = 0
+
+    def _new_rows(self):
+        self.rows = Change(self.frame), Trade(self.frame), Tick(self.frame), Quote(self.frame)
+        self.cursor = self.rows[0]

@@ -72,7 +72,7 @@ export interface Context {
   /** Orders that are not known to be done. */
   readonly orders: Order[];
 
-  /** Returns the order's id. A bad order is a rejected one (`onOrder` tells why), never an exception. */
+  /** Returns the order's id. A bad order is a rejected one (`onOrder` tells why); only an unknown key is an exception. */
   buy(order: BuyOrder): string;
   sell(order: SellOrder): string;
   cancel(id: string): void;

@@ -29,7 +29,6 @@ export const depths = ['book', 'orderbook', 'price_change'] as const;
 
 /** Datasets whose rows belong to one market. */
 export const marketDatasets = [...depths, 'best_bid_ask', 'last_trade_price', 'tick_size_change'] as const;
-export type MarketDataset = (typeof marketDatasets)[number];
 
 export const datasetsOf: Record<Venue, readonly Dataset[]> = {
   venue_a: datasets.filter((name) => name !== 'orderbook'),

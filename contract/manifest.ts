@@ -107,7 +107,6 @@ export const manifest = z.strictObject({
   seed: z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER).default(0),
 });
 export type Manifest = z.infer<typeof manifest>;
-export type ManifestSource = z.input<typeof manifest>;
 
 /** How many cells a sweep spans: the product of its lists, 1 where there is none. */
 export function cellCount(sweep: Readonly<Record<string, readonly unknown[]>>): number {

@@ -107,9 +107,6 @@ export const Side = { buy: 0, sell: 1, down: 2, snapshot: 4 } as const;
  *
  * A frame never splits a millisecond; it holds about `frame_rows` rows.
  */
-export const TICK_HEADER_BYTES = 16;
-export const TICK_ROW_BYTES = 36;
-
 export function tickLayout(n: number): {
   ts: number;
   price: number;
@@ -122,7 +119,7 @@ export function tickLayout(n: number): {
   side: number;
   quotes: number;
 } {
-  const at = TICK_HEADER_BYTES;
+  const at = 16;
   return {
     ts: at,
     price: at + 8 * n,

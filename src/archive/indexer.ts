@@ -32,8 +32,7 @@ interface Listed {
  */
 export async function indexArchive(
   folder: string,
-  onFile: (path: string, skipped: string | null) => void = () => {},
-  signal?: AbortSignal,
+  onFile: (path: string) => void = () => {},
 ): Promise<Indexed> {
   const dayFolders = await findDays(resolve(folder));
   if (dayFolders.length === 0) {
@@ -44,7 +43,7 @@ export async function indexArchive(
   const skipped: Skipped[] = [];
   let files = 0;
   for (const dayFolder of dayFolders) {
-    files += await indexDay(dayFolder, skipped, onFile, signal);
+    files += await indexDay(dayFolder, skipped, onFile);
   }
   for (const venueFolder of new Set(dayFolders.map((path) => dirname(path)))) await listDays(venueFolder);
   return { days: dayFolders.length, files, skipped };
@@ -63,12 +62,7 @@ async function findDays(folder: string): Promise<string[]> {
   return (await Promise.all(below.map((child) => findDays(join(folder, child))))).flat();
 }
 
-async function indexDay(
-  folder: string,
-  skipped: Skipped[],
-  onFile: (path: string, skipped: string | null) => void,
-  signal?: AbortSignal,
-): Promise<number> {
+async function indexDay(folder: string, skipped: Skipped[], onFile: (path: string) => void): Promise<number> {
   const date = basename(folder);
   const venueName = venue.parse(basename(dirname(folder)));
   const files: Listed[] = [];
@@ -77,10 +71,9 @@ async function indexDay(
     if (name === 'index.json' || name.startsWith('.') || name.endsWith('.parquet')) continue;
     const path = join(folder, name);
     const found = parseName(name, venueName, date);
-    const problem =
-      typeof found === 'string' ? found : await readFileOf(path, { name, ...found }, files, signal);
+    const problem = typeof found === 'string' ? found : await readFileOf(path, { name, ...found }, files);
     if (problem !== null) skipped.push({ path, reason: problem });
-    onFile(path, problem);
+    onFile(path);
   }
   await writeJson(join(folder, 'index.json'), { venue: venueName, date, files });
   return files.length;
@@ -115,25 +108,23 @@ async function readFileOf(
   path: string,
   file: Pick<Listed, 'name' | 'dataset' | 'asset' | 'interval'>,
   files: Listed[],
-  signal?: AbortSignal,
 ): Promise<string | null> {
   if (!(await stat(path)).isFile()) return 'it is no file';
   const bytes = await readFile(path);
   try {
-    const rows = Math.max(0, (await countLines(bytes, signal)) - 1);
+    const rows = Math.max(0, (await countLines(bytes)) - 1);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     files.push({ ...file, bytes: bytes.length, rows, sha256 });
     return null;
   } catch (error) {
-    signal?.throwIfAborted();
     return `it is no complete gzip: ${(error as Error).message}`;
   }
 }
 
-async function countLines(gz: Buffer, signal?: AbortSignal): Promise<number> {
+async function countLines(gz: Buffer): Promise<number> {
   let lines = 0;
   let last = NEWLINE;
-  for await (const chunk of inflate(gz, signal)) {
+  for await (const chunk of inflate(gz)) {
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
     last = chunk[chunk.length - 1];
   }

@@ -1,6 +1,6 @@
 import { klineIntervalMs, marketDatasets, marketIntervals } from '../../contract/datasets.ts';
 import type { Limits } from '../../contract/limits.ts';
-import { type Manifest, manifest as schema } from '../../contract/manifest.ts';
+import { cellCount, type Manifest, manifest as schema } from '../../contract/manifest.ts';
 import { Rejection } from '../../contract/rejection.ts';
 import { type Complaint, complaints, named } from './issue.ts';
 import { JsonFlaw, type Located, parseJson } from './json.ts';
@@ -15,7 +15,7 @@ export const suffixes: Readonly<Record<Manifest['language'], readonly string[]>>
   'nodejs@24': ['.js', '.mjs', '.cjs', '.ts', '.mts'],
 };
 
-export interface Surroundings {
+interface Surroundings {
   /** Names of the source files, the manifest among them. */
   readonly files: readonly string[];
   /** Names of the series files that were supplied; undefined where they are not known yet. */
@@ -127,7 +127,7 @@ function limitComplaints(manifest: Manifest, limits: Limits): Complaint[] {
   const found = counts.flatMap(([name, count, most]) =>
     count > most ? [wrong([name], `${count} is more than the ${most} allowed`)] : [],
   );
-  const cells = Object.values(manifest.sweep).reduce((product, values) => product * values.length, 1);
+  const cells = cellCount(manifest.sweep);
   return cells > limits.sweep_cells
     ? [...found, wrong(['sweep'], `${cells} cells; at most ${limits.sweep_cells} are allowed`)]
     : found;

@@ -3,6 +3,7 @@ import { join, sep } from 'node:path';
 import type { Limits } from '../../contract/limits.ts';
 import { Rejection } from '../../contract/rejection.ts';
 import type { SourceFile } from '../../contract/source.ts';
+import { parseJson } from './json.ts';
 import { MANIFEST } from './source.ts';
 import { shown } from './text.ts';
 
@@ -94,7 +95,7 @@ async function locateSeries(root: string, manifest: string): Promise<Map<string,
   const found = new Map<string, string>();
   let named: unknown = [];
   try {
-    named = (JSON.parse(manifest) as { series?: unknown }).series;
+    named = (parseJson(manifest).value as { series?: unknown }).series;
   } catch {
     return found;
   }

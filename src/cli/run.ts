@@ -4,7 +4,9 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { Failure } from '../../contract/outcome.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { SourceFile } from '../../contract/source.ts';
+import { parseJson } from '../check/json.ts';
 import { readSource } from '../check/read.ts';
+import { MANIFEST } from '../check/source.ts';
 import { openCache, openSandbox, type SandboxKind } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
 import { summary } from '../report/summary.ts';
@@ -83,7 +85,8 @@ async function sandboxOf(kind: SandboxKind, config: Config): Promise<Sandbox> {
 /** The strategy's name, before anybody has checked the manifest; whatever is wrong with it `run` will say. */
 function nameOf(files: readonly SourceFile[]): string {
   try {
-    const { name } = JSON.parse(files.find((file) => file.name === 'manifest.json')?.content ?? '');
+    const manifest = files.find((file) => file.name === MANIFEST)?.content ?? '';
+    const { name } = parseJson(manifest).value as { name: string };
     return /^[a-z0-9-]{1,64}$/.test(name) ? name : 'strategy';
   } catch {
     return 'strategy';

@@ -132,4 +132,10 @@ describe('a folder', () => {
     await put('manifest.json', JSON.stringify({ series: [{ file: '../x.csv' }] }));
     await expect(readSource(dir, LIMITS)).rejects.toMatchObject({ code: 'E_LIMIT' });
   });
+
+  test('finds the series of a manifest that begins with a byte order mark, as some editors write it', async () => {
+    await put('funding.csv', '');
+    await put('manifest.json', `\ufeff${JSON.stringify({ series: [{ file: 'funding.csv' }] })}`);
+    expect([...(await readSource(dir, LIMITS)).series.keys()]).toEqual(['funding.csv']);
+  });
 });

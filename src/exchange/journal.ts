@@ -27,6 +27,7 @@ export interface PrivateEvent {
   readonly outcome: Outcome | 'split' | null;
   readonly side: 'buy' | 'sell' | null;
   readonly liquidity: 'maker' | 'taker' | null;
+  /** Of a fill, in the terms of its outcome; of a settlement, the value that decided, or NaN. */
   readonly price: number;
   readonly size: number;
   readonly remaining: number;

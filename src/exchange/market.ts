@@ -12,6 +12,8 @@ export interface MarketSpec {
   readonly end_ms: number;
   /** Null: unresolved, or a market that came as context only. */
   readonly outcome: 'up' | 'down' | 'split' | null;
+  /** The settlement feed's value that decided; null where it is not archived. */
+  readonly final: number | null;
   /** When shares turn into money, never before end_ms. */
   readonly settle_ms: number;
   /** False: read-only context. */

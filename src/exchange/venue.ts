@@ -286,7 +286,7 @@ export class Venue {
         tag: '',
       });
     }
-    this.journal.tell('settle', market, ts, ts, { outcome });
+    this.journal.tell('settle', market, ts, ts, { outcome, price: spec.final ?? Number.NaN });
     if (up !== 0 || down !== 0) this.mark(ts, NO_MARKET);
   }
 }

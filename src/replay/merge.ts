@@ -17,7 +17,7 @@ export interface Run extends Where {
   next: number;
 }
 
-export const timeOf = ({ times, at, offset }: Where, i: number): number =>
+const timeOf = ({ times, at, offset }: Where, i: number): number =>
   (at === null ? times[i]! : times[at[i]!]!) + offset;
 
 const NEVER = Number.POSITIVE_INFINITY;

@@ -11,7 +11,7 @@ import type {
 import type { BookSide } from '../exchange/book.ts';
 import { DOLLAR, SHARE } from '../exchange/units.ts';
 import type { FrameColumns } from './frame.ts';
-import { lowerBound, type Run, timeOf, type Where } from './merge.ts';
+import { lowerBound, type Run, type Where } from './merge.ts';
 import type { Records, SeriesRows, StreamOptions, StreamSource } from './stream.ts';
 import type { Part } from './tape.ts';
 import { View } from './view.ts';
@@ -96,10 +96,12 @@ export class Runs {
           this.columns.put(ts, value, 0, 0, index, view.bid, view.ask, kind + silent, 0);
         },
       });
-      const open = one(market.start_ms, 'open', Kind.market_open, 0);
-      const { strike } = market;
-      if (!strike || strike.at_ms > market.end_ms) return [open];
-      return [open, one(strike.at_ms, 'strike', Kind.strike, strike.value)];
+      const until = this.endOf(index);
+      const marks: Run[] = [];
+      if (market.start_ms <= until) marks.push(one(market.start_ms, 'open', Kind.market_open, 0));
+      if (market.strike && market.strike.at_ms <= until)
+        marks.push(one(market.strike.at_ms, 'strike', Kind.strike, market.strike.value));
+      return marks;
     });
   }
 
@@ -241,6 +243,11 @@ export class Runs {
     });
   }
 
+  /** Rows of a market end with it, and with the segment: a market that came as context may outlive that. */
+  private endOf(market: number): number {
+    return Math.min(this.options.markets[market]!.end_ms, this.options.end_ms);
+  }
+
   /** Rows of one market that arrive until its end. */
   private ofMarket(
     rows: { recv: Float64Array },
@@ -250,8 +257,7 @@ export class Runs {
     emit: Run['emit'],
   ): Run {
     const where = { times: rows.recv, at, offset: this.options.feed_ms };
-    let length = at.length;
-    while (length > 0 && timeOf(where, length - 1) > this.options.markets[market]!.end_ms) length--;
+    const length = lowerBound(where, at.length, this.endOf(market) + 1);
     return { ...where, length, next: 0, order: this.order(rowRank, market), emit };
   }
 

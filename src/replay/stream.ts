@@ -45,7 +45,7 @@ export interface StreamOptions {
   readonly sources: readonly StreamSource[];
   /** Clock at on_start. Rows up to and including it reach no hook. */
   readonly start_ms: number;
-  /** Rows of feeds, klines and series after it are not part of the segment. */
+  /** Rows after it are not part of the segment, of whatever they are. */
   readonly end_ms: number;
   /** Feed rows before start_ms that the box keeps as history. The last one before it always comes along. */
   readonly warmup_ms: number;

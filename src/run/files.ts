@@ -30,7 +30,7 @@ export const keyText = ({ dataset, asset, interval, date }: FileKey): string =>
   `${asset} ${dataset} ${interval ?? '-'} ${date}`;
 
 export const nextDay = (date: string): string => dayText(dayStart(date) + DAY_MS);
-const dayBefore = (date: string): string => dayText(dayStart(date) - DAY_MS);
+export const dayBefore = (date: string): string => dayText(dayStart(date) - DAY_MS);
 
 /** Whether a dataset belongs to an asset rather than to a market. */
 export const isFeed = (dataset: Dataset): dataset is 'prices' | 'twap30s' | 'twap60s' =>
@@ -45,14 +45,28 @@ export const STRIKE_KLINE = '1m';
 /** The markets files that market-days need, and those of their context. */
 export function marketsFilesOf(manifest: Manifest, marketDays: readonly MarketDay[]): FileKey[] {
   const files = new Files();
-  for (const { asset, interval, date } of marketDays) {
-    files.add({ dataset: 'markets', asset, interval, date });
-    for (const context of manifest.context)
-      if (context.interval && !isFeed(context.dataset) && context.dataset !== 'klines')
-        files.add({ dataset: 'markets', asset: context.asset, interval: context.interval, date });
-  }
+  for (const day of [...marketDays, ...contextDays(manifest, marketDays)])
+    files.add({ dataset: 'markets', ...day });
   return files.all;
 }
+
+/** Market-days that come as context: of other markets than those that are traded, each once. */
+export function contextDays(manifest: Manifest, marketDays: readonly MarketDay[]): MarketDay[] {
+  const textOf = ({ asset, interval, date }: MarketDay): string => `${asset} ${interval} ${date}`;
+  const own = new Set(marketDays.map(textOf));
+  const days = new Map<string, MarketDay>();
+  for (const { date } of marketDays)
+    for (const { asset, interval, dataset } of manifest.context) {
+      if (!interval || isFeed(dataset) || dataset === 'klines') continue;
+      const day = { asset, interval, date };
+      if (!own.has(textOf(day))) days.set(textOf(day), day);
+    }
+  return [...days.values()];
+}
+
+/** The datasets that the context asks of the markets of a market-day. */
+export const askedOf = ({ context }: Manifest, { asset, interval }: MarketDay): Dataset[] =>
+  context.filter((one) => one.asset === asset && one.interval === interval).map((one) => one.dataset);
 
 /**
  * The other files that market-days may need, declared or not; the archive may lack those that are not declared.
@@ -64,20 +78,20 @@ export function filesOf(
   crosses: (marketDay: MarketDay) => boolean,
 ): FileKey[] {
   const files = new Files();
+  const datesOf = (day: MarketDay): string[] => (crosses(day) ? [day.date, nextDay(day.date)] : [day.date]);
+  for (const day of [...marketDays, ...contextDays(manifest, marketDays)])
+    files.market(day, askedOf(manifest, day), datesOf(day));
   for (const marketDay of marketDays) {
     const { asset, date } = marketDay;
-    const dates = crosses(marketDay) ? [date, nextDay(date)] : [date];
+    const dates = datesOf(marketDay);
     const history = manifest.warmup_ms > 0 ? [dayBefore(date), ...dates] : dates;
     files.market(marketDay, [...venueDatasets, ...manifest.datasets], dates);
     for (const dataset of manifest.datasets) files.asset(dataset, asset, manifest.kline_intervals, history);
     // Whatever settles a market tells its strike, declared or not.
     for (const dataset of feeds) files.asset(dataset, asset, [], dates);
     files.asset('klines', asset, [STRIKE_KLINE], dates);
-    for (const context of manifest.context) {
+    for (const context of manifest.context)
       files.asset(context.dataset, context.asset, [context.interval ?? '1m'], history);
-      if (context.interval)
-        files.market({ asset: context.asset, interval: context.interval, date }, [context.dataset], dates);
-    }
   }
   return files.all;
 }

@@ -2,7 +2,7 @@ import {
   DAY_MS,
   type Dataset,
   dayStart,
-  klineIntervalMs,
+  depths,
   type Limits,
   type Manifest,
   type MarketDay,
@@ -10,15 +10,15 @@ import {
   type WireFeed,
   type WireMarket,
 } from '../../contract/index.ts';
-import type { MarketRow, MarketRows, Staged } from '../archive/staged.ts';
+import type { MarketRow } from '../archive/staged.ts';
 import type { MarketSpec } from '../exchange/market.ts';
 import { rulesOf } from '../exchange/rules.ts';
 import { DOLLAR, MICRO, SHARE } from '../exchange/units.ts';
-import { type RowsByMarket, rowsByMarket } from '../replay/rows.ts';
-import type { SeriesRows, StreamMarket, StreamSource } from '../replay/stream.ts';
-import { type MarketParts, makeTape, type Part } from '../replay/tape.ts';
-import { type Find, isFeed, nextDay } from './files.ts';
+import type { SeriesRows, StreamMarket } from '../replay/stream.ts';
+import { makeTape } from '../replay/tape.ts';
+import { askedOf, contextDays, dayBefore, type Find, isFeed, nextDay } from './files.ts';
 import type { SegmentMarket, SegmentPlan } from './segment.ts';
+import { feedSources, marketSources, recordedOf } from './sources.ts';
 import { strikeOf } from './strike.ts';
 
 export interface PlanInput {
@@ -64,7 +64,7 @@ export function feedsOf(input: PlanInput, assets: readonly string[]): Feed[] {
   return [...feeds.values(), ...series];
 }
 
-/** A market with everything that is recorded of it. */
+/** A market, the market-day whose file lists it, and whether it may be traded or came as context. */
 export interface Listed {
   readonly row: MarketRow;
   readonly day: MarketDay;
@@ -73,27 +73,29 @@ export interface Listed {
 
 /** What became of the markets of some market-days: those that can be replayed, and those that cannot, with the reason. */
 export interface Listing {
+  /** By start and id. */
   readonly markets: readonly Listed[];
   readonly dropped: readonly string[];
 }
 
-/** Markets belong to the day on which they start. One that crosses midnight needs the first rows of the next day. */
-export function listMarkets(input: PlanInput, marketDays: readonly MarketDay[]): Listing {
+/**
+ * Markets belong to the day on which they start. One that crosses midnight needs the first rows of the next day: depth
+ * where it is traded, what was asked for where it is context.
+ */
+export function listMarkets({ find, manifest }: PlanInput, marketDays: readonly MarketDay[]): Listing {
   const markets: Listed[] = [];
   const dropped: string[] = [];
   const take = (day: MarketDay, tradable: boolean): void => {
-    for (const row of marketsOn(input.find, day)) {
-      if (crossesMidnight(row, day) && !hasDepth(input.find, day, nextDay(day.date)))
-        dropped.push(`${row.market}: it crosses midnight and the archive lacks the next day`);
-      else markets.push({ row, day, tradable });
+    const { asset, interval, date } = day;
+    const needed = tradable ? depths : askedOf(manifest, day);
+    for (const row of marketsOn(find, day)) {
+      const goesOn = needed.some((dataset) => find(dataset, asset, interval, nextDay(date)));
+      if (!crossesMidnight(row, day) || goesOn) markets.push({ row, day, tradable });
+      else dropped.push(`${row.market}: it crosses midnight and the archive lacks the next day`);
     }
   };
   for (const day of marketDays) take(day, true);
-  const own = new Set(marketDays.map(({ asset, interval, date }) => `${asset} ${interval} ${date}`));
-  for (const date of new Set(marketDays.map((day) => day.date)))
-    for (const { asset, interval, dataset } of input.manifest.context)
-      if (interval && !isFeed(dataset) && dataset !== 'klines' && !own.has(`${asset} ${interval} ${date}`))
-        take({ asset, interval, date }, false);
+  for (const day of contextDays(manifest, marketDays)) take(day, false);
   markets.sort((a, b) => a.row.start_ms - b.row.start_ms || (a.row.market < b.row.market ? -1 : 1));
   return { markets, dropped };
 }
@@ -108,38 +110,23 @@ export function marketsOn(find: Find, { asset, interval, date }: MarketDay): rea
 export const crossesMidnight = (row: MarketRow, { date }: MarketDay): boolean =>
   row.end_ms > dayStart(date) + DAY_MS;
 
-function hasDepth(find: Find, { asset, interval }: MarketDay, date: string): boolean {
-  return (['book', 'orderbook', 'price_change'] as const).some((dataset) =>
-    find(dataset, asset, interval, date),
-  );
-}
-
-/** Rows by market, made once a staged file. */
-const indexes = new WeakMap<MarketRows, RowsByMarket>();
-
-function partOf<R extends MarketRows>(rows: R, market: string): Part<R> {
-  let index = indexes.get(rows);
-  if (!index) {
-    index = rowsByMarket(rows);
-    indexes.set(rows, index);
-  }
-  return { rows, at: index.of(market) };
-}
-
 /**
- * The groups of markets that share a strategy and a portfolio: each tradable market by itself in market mode, with the
- * context markets that live at its time; all of them in a session.
+ * The groups of markets that share a strategy and a portfolio: each tradable market by itself in market mode, all of
+ * them in a session; and with them the context markets that live at their time.
  */
 export function groupsOf(mode: Manifest['mode'], markets: readonly Listed[]): (readonly Listed[])[] {
-  if (mode === 'session') return markets.some((market) => market.tradable) ? [markets] : [];
-  const context = markets.filter((market) => !market.tradable);
-  const live = (one: Listed, at: Listed): boolean =>
-    one.row.start_ms < at.row.end_ms && one.row.end_ms > at.row.start_ms;
-  return markets
-    .filter((market) => market.tradable)
-    .map((market) =>
-      markets.filter((other) => other === market || (context.includes(other) && live(other, market))),
+  const tradable = markets.filter((market) => market.tradable);
+  if (tradable.length === 0) return [];
+  const groups = mode === 'session' ? [tradable] : tradable.map((market) => [market]);
+  return groups.map((group) => {
+    const own = new Set(group);
+    const start_ms = Math.min(...group.map(({ row }) => row.start_ms));
+    const end_ms = Math.max(...group.map(({ row }) => row.end_ms));
+    return markets.filter(
+      (market) =>
+        own.has(market) || (!market.tradable && market.row.start_ms < end_ms && market.row.end_ms > start_ms),
     );
+  });
 }
 
 /** Plans one segment over markets that share a strategy and a portfolio: one in market mode, all of them in a session. */
@@ -159,8 +146,9 @@ export function planSegment(
     if (by > 0) met[name] = (met[name] ?? 0) + by;
   };
   const specs = markets.map((market) => specOf(input, market, count));
-  const dates = [...new Set(markets.flatMap(({ day }) => [day.date, nextDay(day.date)]))];
-  const earlier = new Date(dayStart(dates[0]!) - DAY_MS).toISOString().slice(0, 10);
+  const dates = new Set(
+    markets.flatMap(({ day: { date } }) => [dayBefore(date), date, nextDay(date)]).sort(),
+  );
   const streamMarkets: StreamMarket[] = markets.map(({ row, day }) => ({
     start_ms: row.start_ms,
     end_ms: row.end_ms,
@@ -177,7 +165,7 @@ export function planSegment(
       markets: streamMarkets,
       sources: [
         ...markets.flatMap((market, index) => marketSources(input, market, index)),
-        ...feeds.flatMap((feed, index) => feedSources(input, feed, index, [earlier, ...dates])),
+        ...feeds.flatMap((feed, index) => feedSources(input, feed, index, [...dates])),
       ],
       start_ms,
       end_ms,
@@ -208,6 +196,7 @@ function specOf(input: PlanInput, market: Listed, count: (name: string, by: numb
     start_ms: row.start_ms,
     end_ms: row.end_ms,
     outcome: row.outcome,
+    final: row.final,
     settle_ms: Math.max(row.resolved_ms ?? row.end_ms, row.end_ms),
     tradable,
     rules,
@@ -220,75 +209,6 @@ function disagrees({ strike, final, tie, outcome }: MarketRow): boolean {
   if (strike === null || final === null || outcome === null) return false;
   const expected = final > strike ? 'up' : final < strike ? 'down' : tie;
   return expected !== outcome;
-}
-
-/** Everything recorded of a market that moves its book or prints in it, on its day and the next. */
-function recordedOf(find: Find, { row, day }: Listed): MarketParts {
-  const parts = <R extends MarketRows>(
-    staged: (date: string) => readonly (Staged | undefined)[],
-  ): Part<R>[] =>
-    [day.date, nextDay(day.date)]
-      .flatMap(staged)
-      .filter((file) => file !== undefined)
-      .map((file) => partOf(file.rows as unknown as R, row.market))
-      .filter((part) => part.at.length > 0);
-  const { asset, interval } = day;
-  return {
-    tickSizes: parts((date) => [find('tick_size_change', asset, interval, date)]),
-    snapshots: parts((date) => [
-      find('book', asset, interval, date),
-      find('orderbook', asset, interval, date),
-    ]),
-    deltas: parts((date) => [find('price_change', asset, interval, date)]),
-    prints: parts((date) => [find('last_trade_price', asset, interval, date)]),
-  };
-}
-
-/** The market's rows that the strategy is shown: what the manifest declares, or what the context asks for. */
-function marketSources(input: PlanInput, market: Listed, index: number): StreamSource[] {
-  const { row, day, tradable } = market;
-  const { manifest } = input;
-  const asked = manifest.context.filter((one) => one.asset === day.asset && one.interval === day.interval);
-  const declared = new Set<Dataset>([
-    ...(tradable ? manifest.datasets : []),
-    ...asked.map((one) => one.dataset),
-  ]);
-  const sources: StreamSource[] = [];
-  for (const date of [day.date, nextDay(day.date)]) {
-    const part = <D extends Dataset>(dataset: D): Staged<D> | undefined =>
-      declared.has(dataset) ? input.find(dataset, day.asset, day.interval, date) : undefined;
-    const tick_size = part('tick_size_change');
-    if (tick_size)
-      sources.push({ kind: 'tick_size', market: index, part: partOf(tick_size.rows, row.market) });
-    for (const snapshot of [part('book'), part('orderbook')])
-      if (snapshot)
-        sources.push({ kind: 'snapshot', market: index, part: partOf(snapshot.rows, row.market) });
-    const delta = part('price_change');
-    if (delta) sources.push({ kind: 'delta', market: index, part: partOf(delta.rows, row.market) });
-    const trade = part('last_trade_price');
-    if (trade) sources.push({ kind: 'trade', market: index, part: partOf(trade.rows, row.market) });
-    const quote = part('best_bid_ask');
-    if (quote) sources.push({ kind: 'quote', market: index, part: partOf(quote.rows, row.market) });
-  }
-  return sources;
-}
-
-function feedSources(input: PlanInput, feed: Feed, index: number, dates: readonly string[]): StreamSource[] {
-  const { wire, dataset } = feed;
-  if (dataset === 'series') {
-    const rows = input.series.find(({ name }) => name === wire.name)!.rows;
-    return [{ kind: 'series', feed: index, rows }];
-  }
-  return dates.flatMap((date): StreamSource[] => {
-    if (dataset === 'klines') {
-      const file = input.find('klines', wire.asset, wire.interval, date);
-      const interval_ms = klineIntervalMs[wire.interval]!;
-      return file ? [{ kind: 'kline', feed: index, rows: file.rows, interval_ms }] : [];
-    }
-    if (!isFeed(dataset)) return [];
-    const file = input.find(dataset, wire.asset, null, date);
-    return file ? [{ kind: dataset, feed: index, rows: file.rows }] : [];
-  });
 }
 
 function wireMarket({ row, day, tradable }: Listed, { rules }: MarketSpec, index: number): WireMarket {

@@ -45,6 +45,7 @@ export const plainMarket = (tape: Tape, changes: Partial<MarketSpec> = {}): Mark
   start_ms: 0,
   end_ms: 100_000,
   outcome: null,
+  final: null,
   settle_ms: 100_000,
   tradable: true,
   rules: plainRules,
@@ -238,6 +239,7 @@ const market = fc
     seed: fc.array(fc.tuple(fc.nat(3), one(5, 10, 30, 100)), { maxLength: 8, size: 'max' }),
     life: one(5_000, 15_000, 30_000),
     outcome: one<MarketSpec['outcome']>('up', 'down', 'split', null),
+    final: one(null, 101.5),
     settles: one(0, 0, 500, 20_000),
     tradable: mostly(20, one(true), one(false)),
     gaps: mostly(

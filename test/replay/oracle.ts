@@ -85,7 +85,7 @@ export function oracle(recording: Recording): Shown {
       for (const [number, row] of rows.entries()) {
         const ts = row.recv + feed_ms;
         const { start_ms, end_ms } = markets[row.market]!;
-        if (ts > end_ms) continue;
+        if (ts > Math.min(end_ms, recording.end_ms)) continue;
         const draft = (more: Partial<Draft>): Draft => ({
           ...{ ts, price: 0, size: 0, lag: ts - row.event, market: row.market, kind: 0, side: 0 },
           ...more,
@@ -227,11 +227,13 @@ export function oracle(recording: Recording): Shown {
       kind,
       side: 0,
     });
-    entries.push({
-      at: [start_ms, 8, index],
-      show: () => put(one(start_ms, Kind.market_open, 0), start_ms < recording.start_ms),
-    });
-    if (strike && strike.at_ms <= end_ms)
+    const until = Math.min(end_ms, recording.end_ms);
+    if (start_ms <= until)
+      entries.push({
+        at: [start_ms, 8, index],
+        show: () => put(one(start_ms, Kind.market_open, 0), start_ms < recording.start_ms),
+      });
+    if (strike && strike.at_ms <= until)
       entries.push({
         at: [strike.at_ms, 9, index],
         show: () => put(one(strike.at_ms, Kind.strike, strike.value), strike.at_ms < recording.start_ms),

@@ -129,7 +129,7 @@ export class Desk {
       this.say('rejected', order, ts);
       return;
     }
-    this.hold(order, false);
+    this.hold(order, !takes);
     this.open.add(order);
     this.endCache = null;
     const delay = market.spec.rules.taker_delay_ms;

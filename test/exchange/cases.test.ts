@@ -489,6 +489,12 @@ describe('what an order may not do', () => {
     expect(bought.cash).toBeCloseTo(30, 9);
   });
 
+  test('an order that rests at once is told to reserve its limit and no fee, since makers pay none', () => {
+    const rules = { fee: { curve: 'quadratic', rate: 72_000, taken_in: 'cash' } } as const;
+    const { events } = play({ rows: book(48, 50), rules, sends: [[10, buy(0.4, 100)]] });
+    expect(events[0]).toMatchObject({ kind: 'accepted', available: -40_000_000 });
+  });
+
   test('an open sell reserves its shares', () => {
     const { orders } = play({
       rows: quiet,

@@ -394,6 +394,7 @@ export function oracle(options: VenueOptions, commands: readonly Timed[], until:
       say('rejected', order, ts);
       return;
     }
+    if (!crosses) bind(order, true);
     order.state = 'held';
     order.release = ts + spec.rules.taker_delay_ms;
     const delayed = crosses && spec.rules.taker_delay_ms > 0;
@@ -585,7 +586,7 @@ export function oracle(options: VenueOptions, commands: readonly Timed[], until:
           ...{ liquidity: 'none', order_id: '', tag: '' },
         });
       }
-      tell('settle', index, ts, { outcome: spec.outcome });
+      tell('settle', index, ts, { outcome: spec.outcome, price: spec.final ?? Number.NaN });
       if (held) mark(ts);
     }
     for (const order of own.filter((one) => one.state === 'held' && one.release === ts)) {

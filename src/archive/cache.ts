@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Files by key in one folder, shared by any number of processes; the ones used longest ago go first. */
+/**
+ * Files by key in one folder, shared by any number of processes; the ones used longest ago go first. A key is
+ * `<sha256>-<number>.arrow`.
+ */
 export interface Cache {
   readonly folder: string;
   /** The bytes of a file; null if it is not there. */
@@ -17,8 +20,10 @@ const STALE_MS = 3_600_000;
 /** One call reads or writes at most so much: the system's limit is 2 GiB. */
 const SLICE_BYTES = 1 << 30;
 const TEMP = '.tmp';
+/** Nothing else is ever removed: somebody may name a folder with files of their own. */
+const OWN = /^[0-9a-f]{64}-\d+\.arrow(\.[0-9a-f-]+\.tmp)?$/;
 
-/** Opens a cache, making its folder. `max_bytes` bounds all its files together. */
+/** Opens a cache, making its folder. `max_bytes` bounds all files of the cache together. */
 export async function openCache(folder: string, max_bytes: number): Promise<Cache> {
   try {
     await mkdir(folder, { recursive: true });
@@ -108,7 +113,7 @@ async function removeStale(folder: string): Promise<void> {
 }
 
 async function list(folder: string): Promise<{ path: string; bytes: number; used_ms: number }[]> {
-  const paths = (await readdir(folder)).map((name) => join(folder, name));
+  const paths = (await readdir(folder)).filter((name) => OWN.test(name)).map((name) => join(folder, name));
   const stats = await Promise.all(paths.map((path) => stat(path).catch(() => null)));
   return paths.flatMap((path, i) => {
     const found = stats[i];

@@ -22,7 +22,7 @@ export interface Decoded<D extends Dataset = Dataset> {
 }
 
 /**
- * Decodes the bytes of a csv.gz file. `expectedRows` is how many it probably has. Dirty rows are survived and
+ * Decodes the bytes of a csv.gz file. `expectedRows` is how many its index claims. Dirty rows are survived and
  * counted; throws where the file as a whole is not what it should be: a damaged gzip, another header.
  */
 export async function decode<D extends Dataset>(
@@ -32,8 +32,10 @@ export async function decode<D extends Dataset>(
   signal?: AbortSignal,
 ): Promise<Decoded<D>> {
   const dirt = noDirt();
-  const table = newTable(dataset, Math.max(1, expectedRows), dirt);
-  const reader = newReader(table, headers[dataset], dirt, Math.max(1, expectedRows));
+  // An index that claims too much must not cost memory; columns that are too short grow.
+  const capacity = Math.max(1, Math.min(expectedRows, gz.length));
+  const table = newTable(dataset, capacity, dirt);
+  const reader = newReader(table, headers[dataset], dirt, capacity);
   let header: string | null = null;
   for await (const block of lineBlocks(inflate(gz, signal))) {
     if (header === null) {

@@ -187,6 +187,11 @@ test('another header is refused and both are named', async () => {
   await expect(decode('price_change', gzipSync(''), 0)).rejects.toThrow('has columns ""');
 });
 
+test('an index that claims rows beyond all measure does no harm', async () => {
+  const { rows } = await decode('book', csvGz('book', ['1776323400000,1776323400000,m,up,0.5:1,']), 1e15);
+  expect(rows.length).toBe(1);
+});
+
 test('a file without rows has none', async () => {
   const { rows } = await decode('book', csvGz('book', []), 0);
   expect(rows).toMatchObject({ length: 0, markets: [], start: new Uint32Array([0]) });

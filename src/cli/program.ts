@@ -116,7 +116,7 @@ Example:
   .action(async (dir) => (await import('./archive.ts')).indexFolder(dir));
 
 function command(name: string, description: string): Command {
-  const made = program.command(name).description(description);
+  const made = program.command(name).description(description).helpCommand(false);
   return made.showHelpAfterError(`For an example: npx backtest ${made.name()} --help`);
 }
 
@@ -145,7 +145,7 @@ function to(): Option {
 }
 
 function days(): Option {
-  return new Option('--days <n>', 'the newest N days instead')
+  return new Option('--days <n>', 'the newest N days of the archive, instead of --from and --to')
     .argParser(wholeNumber)
     .conflicts(['from', 'to']);
 }

@@ -5,6 +5,7 @@ import type { Segment, SegmentPlan } from './segment.ts';
 export function segmentResult(plan: SegmentPlan, segment: Segment): UnitResult {
   const { venue, stream } = segment;
   const { orders, pnl } = venue.finish(segment.now);
+  const alone = plan.markets.filter(({ spec }) => spec.tradable).length === 1;
   const markets: MarketResult[] = plan.markets.flatMap(({ spec, asset, interval, date }, market) => {
     if (!spec.tradable) return [];
     const position = venue.portfolio.positions[market]!;
@@ -17,7 +18,7 @@ export function segmentResult(plan: SegmentPlan, segment: Segment): UnitResult {
         start_ms: spec.start_ms,
         end_ms: spec.end_ms,
         outcome: spec.outcome,
-        ticks: plan.markets.length === 1 ? stream.ticks : stream.ticksOf[market]!,
+        ticks: alone ? stream.ticks : stream.ticksOf[market]!,
         orders: position.orders,
         fills: position.fills,
         fees: position.fees,

@@ -3,6 +3,7 @@ import { type Dataset, LIMITS, type MarketDay, manifest } from '../../contract/i
 import type { MarketRow, Staged } from '../../src/archive/staged.ts';
 import { type FileKey, keyText } from '../../src/run/files.ts';
 import { feedsOf, groupsOf, listMarkets, type PlanInput, planSegment } from '../../src/run/plan.ts';
+import { segmentResult } from '../../src/run/result.ts';
 import { stageDays } from '../../src/run/staging.ts';
 import { deltaRows, feedRows } from '../replay/recordings.ts';
 import { type PaperStrategy, playSegment } from './paperbox.ts';
@@ -69,6 +70,21 @@ async function planned(files: readonly File[], marketDays: readonly MarketDay[],
 const still: PaperStrategy = () => {};
 const START = DAY_START + 10 * MINUTE;
 
+test('a market that has its strategy to itself counts every row of it, context or not', async () => {
+  const files: File[] = [
+    ['markets', 'BTC', '5m', DATE, [market('own', START, 5)]],
+    ['prices', 'BTC', null, DATE, prices(START + 1, START + 2)],
+    ['markets', 'ETH', '1h', DATE, [market('other', START - MINUTE, 60)]],
+    ['price_change', 'ETH', '1h', DATE, levels('other', [START + 3])],
+  ];
+  for (const context of [[], [{ asset: 'ETH', dataset: 'price_change', interval: '1h' }]]) {
+    const { plan } = await planned(files, [MARKET_DAY], { datasets: ['prices'], context });
+    const made = plan();
+    const { segment } = playSegment(made, LIMITS, false, still);
+    expect(segmentResult(made, segment).markets.map(({ ticks }) => ticks)).toEqual([2 + context.length]);
+  }
+});
+
 describe('context markets', () => {
   const own: File[] = [
     ['markets', 'BTC', '5m', DATE, [market('own', START, 5)]],
@@ -107,7 +123,7 @@ describe('context markets', () => {
       const { seen, segment } = playSegment(plan(), LIMITS, lockstep, still);
       const rows = seen.filter((line) => line.includes('row')).map((line) => Number(line.split(' ')[0]));
       expect(Math.max(...rows)).toBe(START + 5 * MINUTE);
-      // Own rows 2, its open and strike, context rows 3, the later one's open: counted only if they are rows of books.
+      // Two rows of its own and three of the context.
       expect(segment.stream.ticks).toBe(5);
     },
   );

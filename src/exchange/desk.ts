@@ -1,13 +1,13 @@
 import type { Limits, Reason } from '../../contract/index.ts';
-import { affordable, arrive, holdings, marketable, reducible } from './arrival.ts';
+import { affordable, arrive, marketable, reducible } from './arrival.ts';
 import { Ask, Bid } from './book.ts';
-import { feeInShares, takerFee } from './fee.ts';
+import { Clearing } from './clearing.ts';
 import type { EventFacts, EventKind, Journal } from './journal.ts';
 import type { Market, RowEffects } from './market.ts';
 import { isOpen, type Order, type Request } from './order.ts';
 import type { Portfolio } from './portfolio.ts';
 import { walk } from './taking.ts';
-import { DOLLAR, notional, SIZE_STEP, sharesFor, sizeOf, toStep } from './units.ts';
+import { DOLLAR, notional, SIZE_STEP, sizeOf, toStep } from './units.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -32,6 +32,7 @@ export class Desk {
   private readonly markets: readonly Market[];
   private readonly portfolio: Portfolio;
   private readonly journal: Journal;
+  private readonly clearing: Clearing;
   private readonly tell: Tell;
   private readonly mark: Mark;
   private readonly limits: Pick<Limits, 'open_orders_per_market'>;
@@ -49,6 +50,7 @@ export class Desk {
     this.markets = markets;
     this.portfolio = portfolio;
     this.journal = journal;
+    this.clearing = new Clearing(portfolio, journal);
     this.limits = limits;
     this.tell = tell;
     this.mark = mark;
@@ -129,7 +131,7 @@ export class Desk {
       this.say('rejected', order, ts);
       return;
     }
-    this.hold(order, !takes);
+    this.clearing.hold(order, market, !takes);
     this.open.add(order);
     this.endCache = null;
     const delay = market.spec.rules.taker_delay_ms;
@@ -169,13 +171,13 @@ export class Desk {
     else if (order.tif === 'ioc' || order.tif === 'fok') this.end(order, 'cancelled', 'not_filled', ts);
     else {
       order.status = 'resting';
-      this.hold(order, true);
+      this.clearing.hold(order, market, true);
       market.rest(order, ts);
       this.endCache = null;
     }
   }
 
-  /** Shares and money change hands at the canonical `price`. `last`: an order by amount has spent what it could. */
+  /** `last`: an order by amount has spent what it could. */
   private fill(
     order: Order,
     size: number,
@@ -184,50 +186,14 @@ export class Desk {
     ts: number,
     last = false,
   ): void {
-    const { fee: rule } = this.markets[order.market]!.spec.rules;
-    const position = this.portfolio.positions[order.market]!;
-    const own = order.outcome === 'up' ? price : DOLLAR - price;
-    const cost = notional(own, size);
-    const fee = liquidity === 'taker' ? takerFee(rule, own, size) : 0;
-    const inShares = order.side === 'buy' && rule.taken_in === 'shares' && fee > 0;
-    if (order.side === 'buy')
-      this.portfolio.move(
-        order.market,
-        order.outcome,
-        size - (inShares ? feeInShares(fee, own) : 0),
-        -cost - (inShares ? 0 : fee),
-      );
-    else this.portfolio.move(order.market, order.outcome, -size, cost - fee);
-    position.fees += fee;
-    position.fills++;
-
-    order.filled += size;
-    if (order.money === null) order.remaining -= size;
-    else {
-      order.money = last ? 0 : order.money - cost;
-      const limit = order.outcome === 'up' ? order.price : DOLLAR - order.price;
-      order.remaining = last ? 0 : Math.max(SIZE_STEP, sharesFor(order.money, limit));
-      order.size = order.filled + order.remaining;
-    }
-    this.hold(order, liquidity === 'maker');
-    this.journal.fills.push({
-      ts_ms: ts,
-      market: this.markets[order.market]!.spec.id,
-      outcome: order.outcome,
-      side: order.side,
-      price: own,
-      size,
-      fee,
-      liquidity,
-      order_id: order.id,
-      tag: order.tag,
-    });
+    const market = this.markets[order.market]!;
+    const trade = this.clearing.trade(order, market, size, price, liquidity, ts, last);
     if (order.remaining === 0) {
-      if (order.status === 'resting') this.markets[order.market]!.leave(order);
+      if (order.status === 'resting') market.leave(order);
       order.status = 'filled';
       this.close(order, '', ts);
     }
-    this.say('fill', order, ts, { price: own, size, fee, liquidity });
+    this.say('fill', order, ts, { size, liquidity, ...trade });
     this.mark(ts, liquidity === 'maker' ? order.market : NO_MARKET);
   }
 
@@ -300,21 +266,9 @@ export class Desk {
   private close(order: Order, reason: Reason, ts: number): void {
     order.reason = reason;
     order.done_ms = ts;
-    this.portfolio.reserved -= order.reserved;
-    this.portfolio.lock(order.market, order.outcome, -order.locked);
-    order.reserved = 0;
-    order.locked = 0;
+    this.clearing.free(order);
     this.open.delete(order);
     this.endCache = null;
-  }
-
-  /** Sets what the order holds to what it must hold now. */
-  private hold(order: Order, maker: boolean): void {
-    const { reserved, locked } = holdings(order, this.markets[order.market]!, maker);
-    this.portfolio.reserved += reserved - order.reserved;
-    this.portfolio.lock(order.market, order.outcome, locked - order.locked);
-    order.reserved = reserved;
-    order.locked = locked;
   }
 
   private endOf(order: Order): { at: number; reason: Reason } {

@@ -4,25 +4,18 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type Docker from 'dockerode';
 import { type Language, languages } from '../../contract/index.ts';
+import { first } from './box.ts';
 import { command } from './command.ts';
 import { debianRelease, fetchOptions, installPackages, machineMirror } from './debian.ts';
 
 type Log = (line: string) => void;
 
-/** Where a base image comes from: the language's official image, or Debian packages. */
-export type Route = 'official' | 'debian';
-
 export interface BuildOptions {
   docker: Docker;
   log: Log;
-  /** Default: both. */
-  languages?: readonly Language[];
-  /** Default: official where an image registry answers, else Debian packages. */
-  route?: Route;
 }
 
 /** The images of one language. Both tags are hashes of all that goes into them. */
@@ -58,17 +51,17 @@ export async function resolveImage(docker: Docker, language: Language): Promise<
 
 /** Builds what is missing of the sandbox images; a few milliseconds when nothing is. */
 export async function ensureImages(options: BuildOptions): Promise<void> {
-  const missing: Language[] = [];
-  for (const language of options.languages ?? languages) {
-    if (!(await imageId(options.docker, (await imageRecipe(language)).tag))) missing.push(language);
-  }
-  if (missing.length > 0) await buildImages({ ...options, languages: missing });
+  const ensure = async (language: Language) => {
+    const { tag } = await imageRecipe(language);
+    if (!(await imageId(options.docker, tag))) await buildImage(language, options);
+  };
+  // Side by side: half of making a base is waiting for downloads.
+  await Promise.all(languages.map(ensure));
 }
 
 /** Builds the sandbox images: the base where it is missing, the harness layer always. */
 export async function buildImages(options: BuildOptions): Promise<void> {
-  // Side by side: half of making a base is waiting for downloads.
-  await Promise.all((options.languages ?? languages).map((language) => buildImage(language, options)));
+  await Promise.all(languages.map((language) => buildImage(language, options)));
 }
 
 /** The names of a language's images and the files they are made from, under `root`. */
@@ -90,10 +83,10 @@ export async function imageRecipe(language: Language, root = RECIPE_ROOT): Promi
   return { language, baseTag, tag, folder, baseFiles, harnessFiles };
 }
 
-async function buildImage(language: Language, { docker, log, route }: BuildOptions): Promise<void> {
+async function buildImage(language: Language, { docker, log }: BuildOptions): Promise<void> {
   const recipe = await imageRecipe(language);
   const say: Log = (line) => log(`${language}: ${line}`);
-  if (!(await imageId(docker, recipe.baseTag))) await buildBase(docker, recipe, say, route);
+  if (!(await imageId(docker, recipe.baseTag))) await buildBase(docker, recipe, say);
   const { folder, baseTag, tag, harnessFiles } = recipe;
   await dockerBuild(docker, harnessFiles, {
     t: tag,
@@ -104,20 +97,20 @@ async function buildImage(language: Language, { docker, log, route }: BuildOptio
   say(`built ${tag}`);
 }
 
-async function buildBase(docker: Docker, recipe: ImageRecipe, say: Log, wanted?: Route): Promise<void> {
-  const route = wanted ?? (await officialRoute(docker, recipe, say));
-  if (route === 'debian') return debianBase(docker, recipe, say);
+/** From the language's official image where a registry has it for us, else from Debian packages. */
+async function buildBase(docker: Docker, recipe: ImageRecipe, say: Log): Promise<void> {
+  if (!(await officialAnswers(docker, recipe, say))) return debianBase(docker, recipe, say);
   try {
     await officialBase(docker, recipe, say);
   } catch (error) {
-    if (wanted || !(await debianRelease())) throw error;
+    if (!(await debianRelease())) throw error;
     say(`${(error as Error).message}; making it from Debian packages instead`);
     await debianBase(docker, recipe, say);
   }
 }
 
 /** Asks, by way of the engine and so through its proxy and mirrors, whether a registry has the official image. */
-async function officialRoute(docker: Docker, { folder }: ImageRecipe, say: Log): Promise<Route> {
+async function officialAnswers(docker: Docker, { folder }: ImageRecipe, say: Log): Promise<boolean> {
   const dockerfile = await readFile(join(RECIPE_ROOT, folder, 'base.Dockerfile'), 'utf8');
   const official = dockerfile.match(/^FROM (\S+)/m)![1]!;
   const known = docker
@@ -127,12 +120,9 @@ async function officialRoute(docker: Docker, { folder }: ImageRecipe, say: Log):
       () => true,
       () => false,
     );
-  const late = new AbortController();
-  const reachable = await Promise.race([known, sleep(PROBE_MS, false, { signal: late.signal, ref: true })]);
-  late.abort();
-  if (reachable) return 'official';
+  if (await first([known], PROBE_MS)) return true;
   say(`no image registry has ${official} for us, making the base from Debian packages`);
-  return 'debian';
+  return false;
 }
 
 async function officialBase(

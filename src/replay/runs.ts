@@ -1,59 +1,31 @@
 import { Kind, SILENT, Side } from '../../contract/index.ts';
-import type {
-  DeltaRows,
-  FeedRows,
-  KlineRows,
-  PrintRows,
-  QuoteRows,
-  SnapshotRows,
-  TickSizeRows,
-} from '../archive/staged.ts';
+import type { DeltaRows, PrintRows, QuoteRows, SnapshotRows, TickSizeRows } from '../archive/staged.ts';
 import type { BookSide } from '../exchange/book.ts';
 import { DOLLAR, SHARE } from '../exchange/units.ts';
+import { FeedRuns } from './feedruns.ts';
 import type { FrameColumns } from './frame.ts';
-import { lowerBound, type Run, type Where } from './merge.ts';
-import type { Records, SeriesRows, StreamOptions, StreamSource } from './stream.ts';
+import { lowerBound, type Run } from './merge.ts';
+import { orders, rank } from './rank.ts';
+import type { StreamOptions, StreamSource } from './stream.ts';
 import type { Part } from './tape.ts';
 import { View } from './view.ts';
 
-/** Within a millisecond: the lower rank first. */
-const rank: Record<StreamSource['kind'] | 'open' | 'strike', number> = {
-  tick_size: 0,
-  snapshot: 1,
-  delta: 2,
-  trade: 3,
-  prices: 4,
-  twap30s: 4,
-  twap60s: 4,
-  quote: 5,
-  kline: 6,
-  series: 7,
-  open: 8,
-  strike: 9,
-};
-
-const at = (times: Float64Array, offset: number): Where => ({ times, at: null, offset });
-
 /** Turns a segment's sources into runs, each of which writes its rows to `columns` as they are due. */
 export class Runs {
-  /** Rows of feeds, klines and series that reached a hook. */
-  ticks = 0;
-  /** Rows of each market that did. */
+  readonly feeds: FeedRuns;
+  /** Rows of each market that reached a hook. */
   readonly ticksOf: number[];
   readonly views: readonly View[];
-  /** Records since the last frame, by feed. */
-  records = new Map<number, Records>();
   private readonly options: StreamOptions;
   private readonly columns: FrameColumns;
-  /** Sources so far of each rank and market or feed: they come in the order of their days. */
-  private readonly days = new Map<number, number>();
+  private readonly order = orders();
 
   constructor(options: StreamOptions, columns: FrameColumns) {
     this.options = options;
     this.columns = columns;
-    // A market that came as context may be open before the segment begins.
     this.ticksOf = options.markets.map(() => 0);
     this.views = options.markets.map(() => new View());
+    this.feeds = new FeedRuns(options, columns, this.order, this.views[0]);
   }
 
   /** All runs of the segment, its opens and strikes among them. */
@@ -66,11 +38,11 @@ export class Runs {
       case 'prices':
       case 'twap30s':
       case 'twap60s':
-        return this.feed(source.rows, source.feed, Kind[source.kind]);
+        return this.feeds.feed(source.rows, source.feed, Kind[source.kind]);
       case 'kline':
-        return this.klines(source.rows, source.feed, source.interval_ms);
+        return this.feeds.klines(source.rows, source.feed, source.interval_ms);
       case 'series':
-        return this.series(source.rows, source.feed);
+        return this.feeds.series(source.rows, source.feed);
       case 'delta':
         return this.deltas(source.part, source.market);
       case 'snapshot':
@@ -89,7 +61,7 @@ export class Runs {
     return this.options.markets.flatMap((market, index) => {
       const view = this.views[index]!;
       const one = (at_ms: number, what: 'open' | 'strike', kind: number, value: number): Run => ({
-        ...at(Float64Array.of(at_ms), 0),
+        ...{ times: Float64Array.of(at_ms), at: null, offset: 0 },
         ...{ length: 1, next: 0, order: this.order(rank[what], index) },
         emit: (_, ts) => {
           const silent = ts < this.options.start_ms ? SILENT : 0;
@@ -217,32 +189,6 @@ export class Runs {
     });
   }
 
-  private feed(rows: FeedRows, feed: number, kind: number): Run {
-    const where = at(rows.recv, this.options.feed_ms);
-    return this.ofAsset(where, rows.length, rank.prices, feed, (i, ts) =>
-      this.unowned(ts, rows.value[i]!, ts - rows.event[i]!, feed, kind),
-    );
-  }
-
-  private klines(rows: KlineRows, feed: number, interval_ms: number): Run {
-    const { feed_ms } = this.options;
-    const columns = [rows.open_ms, rows.open, rows.high, rows.low, rows.close, rows.volume];
-    const where = at(rows.open_ms, interval_ms + feed_ms);
-    return this.ofAsset(where, rows.length, rank.kline, feed, (i, ts) => {
-      this.record('kline', feed, columns, i);
-      this.unowned(ts, rows.close[i]!, feed_ms, feed, Kind.kline);
-    });
-  }
-
-  private series(rows: SeriesRows, feed: number): Run {
-    const columns = [rows.ts_ms, ...rows.columns];
-    const where = at(rows.at_ms, 0);
-    return this.ofAsset(where, rows.length, rank.series, feed, (i, ts) => {
-      this.record('series', feed, columns, i);
-      this.unowned(ts, 0, ts - rows.ts_ms[i]!, feed, Kind.series);
-    });
-  }
-
   /** Rows of a market end with it, and with the segment: a market that came as context may outlive that. */
   private endOf(market: number): number {
     return Math.min(this.options.markets[market]!.end_ms, this.options.end_ms);
@@ -275,28 +221,6 @@ export class Runs {
     return { ...run, done: () => view.leave() };
   }
 
-  /** Rows that belong to an asset: history first, and always the last one before the start. */
-  private ofAsset(where: Where, count: number, rowRank: number, feed: number, emit: Run['emit']): Run {
-    const { start_ms, end_ms, warmup_ms } = this.options;
-    const last = lowerBound(where, count, start_ms) - 1;
-    const next = Math.min(lowerBound(where, count, start_ms - warmup_ms), Math.max(0, last));
-    return {
-      ...where,
-      length: lowerBound(where, count, end_ms + 1),
-      next,
-      order: this.order(rowRank, feed),
-      emit,
-    };
-  }
-
-  /** Sources are compared by rank, then market or feed, then day. */
-  private order(rowRank: number, index: number): number {
-    const group = rowRank * 65_536 + index;
-    const day = this.days.get(group) ?? 0;
-    this.days.set(group, day + 1);
-    return group * 4096 + day;
-  }
-
   /** What a market's row begins with: SILENT up to its start and the segment's, else 0, and it counts. */
   private begin(market: number): (ts: number) => number {
     const start_ms = Math.max(this.options.start_ms, this.options.markets[market]!.start_ms);
@@ -306,29 +230,5 @@ export class Runs {
       ticksOf[market]!++;
       return 0;
     };
-  }
-
-  /** A row without a market carries the bests of the segment's first one. */
-  private unowned(ts: number, price: number, lag: number, feed: number, kind: number): void {
-    const silent = ts <= this.options.start_ms;
-    if (!silent) this.ticks++;
-    const first = this.views[0];
-    this.columns.put(
-      ts,
-      price,
-      0,
-      lag,
-      feed,
-      first?.bid ?? 0,
-      first?.ask ?? 0,
-      silent ? kind + SILENT : kind,
-      0,
-    );
-  }
-
-  private record(kind: Records['kind'], feed: number, columns: readonly Float64Array[], i: number): void {
-    const records = this.records.get(feed) ?? { kind, feed, rows: [] };
-    records.rows.push(columns.map((column) => column[i]!));
-    this.records.set(feed, records);
   }
 }

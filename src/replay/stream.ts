@@ -87,7 +87,7 @@ export class Stream {
 
   /** Rows that reached a hook. */
   get ticks(): number {
-    return this.ticksOf.reduce((sum, ticks) => sum + ticks, this.runs.ticks);
+    return this.ticksOf.reduce((sum, ticks) => sum + ticks, this.runs.feeds.ticks);
   }
 
   /** Those of each market. */
@@ -114,8 +114,8 @@ export class Stream {
 
     const next = merge.nextMs;
     const through = next === Number.POSITIVE_INFINITY ? next : next > until ? until : columns.lastMs;
-    const records = [...runs.records.values()];
-    runs.records = new Map();
+    const records = [...runs.feeds.records.values()];
+    runs.feeds.records = new Map();
     return { records, frame: columns.pack(through, quotes) };
   }
 

@@ -49,9 +49,10 @@ function checkStripped(name: string, content: string): void {
   try {
     javascript = module.stripTypeScriptTypes(content);
   } catch (error) {
-    const { message, stack } = error as Error;
-    const line = /^:(\d+)\n/.exec(stack ?? '')?.[1];
-    throw new Rejection('E_SYNTAX', `${[name, line].filter(Boolean).join(':')}: ${message}`);
+    // Where, stands only in the stack: the number of the line, and marks below the text of it.
+    const { message, stack = '' } = error as Error;
+    const [, line = '1', before = ''] = /^:(\d+)\n.*?\n( *)\^+\n/s.exec(stack) ?? [];
+    throw new Rejection('E_SYNTAX', `${name}:${line}:${before.length + 1}: ${message}`);
   }
   const [left] = parse(name, javascript, 'js').errors;
   if (left !== undefined)

@@ -78,7 +78,7 @@ describe('TypeScript', () => {
   });
 
   test.each([
-    ['class C { override m() {} }', /^E_SYNTAX main\.ts:6: .*'override'/],
+    ['class C { override m() {} }', /^E_SYNTAX main\.ts:6:11: .*'override'/],
     ['export as namespace Foo;', /^E_SYNTAX main\.ts:6:8: without its types this is no JavaScript: /],
   ])('%j, which only the parser takes, is refused by the check and not by the run', (source, message) => {
     expect(said(TS + source, {}, 'main.ts')).toMatch(message);

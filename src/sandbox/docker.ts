@@ -5,14 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { Language } from '../../contract/index.ts';
 import { boxes, first, type Host } from './box.ts';
+import { ENGINE_MS, engine, status } from './call.ts';
 import { cpuOf } from './cgroup.ts';
 import { containerConfig, Label } from './container.ts';
 import { type Tail, tail, unframe } from './diagnostics.ts';
 import { lives, owner } from './owner.ts';
 import type { BoxRequest, Exit, Sandbox } from './sandbox.ts';
 
-/** How long the engine may take to answer; under load a removal takes seconds. */
-const ENGINE_MS = 30_000;
 /** How long the engine may hold back the last output of a container that ended. */
 const LAST_WORDS_MS = 250;
 /** Raw output is no channel: a box that floods it is left to block on a full pipe. */
@@ -213,31 +212,4 @@ async function remove(docker: Docker, name: string): Promise<void> {
     await sleep(50);
   }
   throw new Error(`The container ${name} cannot be removed. Try: docker rm --force ${name}`);
-}
-
-/** One call to the engine, with a time limit. */
-async function engine<T>(
-  what: string,
-  call: (options: { abortSignal: AbortSignal }) => Promise<T>,
-): Promise<T> {
-  try {
-    return await call({ abortSignal: AbortSignal.timeout(ENGINE_MS) });
-  } catch (error) {
-    const { name, message } = error as Error;
-    const late = name === 'AbortError' || name === 'TimeoutError';
-    const why = late ? `no answer within ${ENGINE_MS / 1000} s` : message.trim();
-    throw new Error(`The Docker engine could not ${what}: ${why}`, { cause: error });
-  }
-}
-
-/** 200, or the engine's status where it is one of `fine`. */
-async function status(call: Promise<unknown>, fine: readonly number[]): Promise<number> {
-  try {
-    await call;
-    return 200;
-  } catch (error) {
-    const { statusCode } = (error as Error).cause as { statusCode?: number };
-    if (statusCode !== undefined && fine.includes(statusCode)) return statusCode;
-    throw error;
-  }
 }

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Docker from 'dockerode';
+import { engine } from './call.ts';
 import { command } from './command.ts';
 import { debianRelease, installPackages, isRoot } from './debian.ts';
 
@@ -48,7 +49,8 @@ export async function connectEngine({ host = DEFAULT_HOST }: EngineOptions = {})
 /** What `doctor` shows of the engine. Never throws for an engine that is away. */
 export async function engineState({ host = DEFAULT_HOST }: EngineOptions = {}): Promise<EngineState> {
   try {
-    const info = await (await connectEngine({ host })).info();
+    const docker = await connectEngine({ host });
+    const info = await engine('describe itself', () => docker.info());
     return {
       reachable: true,
       host,

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type Docker from 'dockerode';
 import { type Language, languages } from '../../contract/index.ts';
 import { first } from './box.ts';
+import { engine, status } from './call.ts';
 import { command } from './command.ts';
 import { debianRelease, fetchOptions, installPackages, machineMirror } from './debian.ts';
 
@@ -203,12 +204,8 @@ async function lastStatus(progress: Readable): Promise<string> {
 }
 
 async function imageId(docker: Docker, tag: string): Promise<string | null> {
-  try {
-    return (await docker.getImage(tag).inspect()).Id;
-  } catch (error) {
-    if ((error as { statusCode?: number }).statusCode === 404) return null;
-    throw error;
-  }
+  const found = engine(`look for the image ${tag}`, () => docker.getImage(tag).inspect());
+  return (await status(found, [404])) === 404 ? null : (await found).Id;
 }
 
 async function hashFiles(root: string, paths: string[], parent = ''): Promise<string> {

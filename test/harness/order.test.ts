@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { EventKind, FromBox, Kind, SILENT } from '../../contract/index.ts';
+import { EventKind, FromBox, Kind, NO_MARKET, SILENT } from '../../contract/index.ts';
 import { languages, market, open, play, playSegment, T0 } from './driver.ts';
 import type { Row } from './payload.ts';
 
@@ -244,6 +244,42 @@ export class Strategy {
       ).lines.slice(first.length);
       expect(first).toEqual([expect.stringMatching(`^${T0} 1000.0 0.0 0\\.\\d+ 0\\.\\d+$`), '1 m0#1']);
       expect(second).toEqual([first[0]!.replace(String(T0), String(T0 - 50)), '1 m0#1']);
+    } finally {
+      await box.close();
+    }
+  });
+
+  test('a market that was kept from another segment is no market: it does not stand for the one in its place', async () => {
+    const sources = {
+      python: `
+kept = []
+class Strategy:
+    def on_start(self, ctx):
+        kept.extend(ctx.markets)
+        ctx.buy(kept[0], 'up', size=5)
+    def on_stop(self, ctx):
+        try: ctx.log(ctx.position(kept[0], 'up').shares)
+        except Exception as error: ctx.log(error)
+`,
+      node: `
+const kept = [];
+export class Strategy {
+  onStart(ctx) {
+    kept.push(...ctx.markets);
+    ctx.buy({ market: kept[0], outcome: 'up', size: 5 });
+  }
+  onStop(ctx) {
+    try { ctx.log(ctx.position(kept[0], 'up').shares.toFixed(1)); } catch (error) { ctx.log(error.message); }
+  }
+}`,
+    };
+    const box = await open({ language, source: sources[language] });
+    try {
+      await box.expect(FromBox.ready);
+      const first = await playSegment(box, {});
+      const second = await playSegment(box, { segment: { name: 'm1', markets: [market(0, { id: 'm1' })] } });
+      expect([...first.commands, ...second.commands].map((one) => one.market)).toEqual([0, NO_MARKET]);
+      expect(box.lines()).toEqual(['0.0', expect.stringMatching(/^no market .*m0/)]);
     } finally {
       await box.close();
     }

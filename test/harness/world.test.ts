@@ -109,3 +109,26 @@ class Strategy:
     expect(other![1]).toBe(once![1]);
   },
 );
+
+test.runIf(languages.includes('python'))('pandas tells replay time where it has a clock', async () => {
+  const source = `
+try:
+    import pandas as pd
+except ImportError:
+    pd = None
+class Strategy:
+    def on_trade(self, ctx, trade):
+        if pd is None: return ctx.log('no pandas here')
+        stamp = pd.Timestamp
+        assert stamp.now() == stamp.today() == stamp.utcnow().tz_localize(None) == stamp.now('Asia/Tokyo').tz_convert(None)
+        ctx.log(stamp.now().isoformat()[:23])
+`;
+  const start = { imports: ['pandas'] };
+  const { lines } = await play({
+    language: 'python',
+    sources: { python: source, node: '' },
+    start,
+    rows: trades,
+  });
+  expect(lines[0]).toMatch(new RegExp(`^(no pandas here|${at(5)})$`));
+});

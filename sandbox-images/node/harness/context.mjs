@@ -198,7 +198,7 @@ export class Context {
   #target(market, mark) {
     this.#world.guard();
     const found = this.#world.find(market);
-    const name = found ? found.id : String(market).slice(0, 64);
+    const name = found ? found.id : String(market?.id ?? market).slice(0, 64);
     return [found ?? null, found ? found._index : NO_MARKET, this.#account.nextId(name, mark)];
   }
 
@@ -226,7 +226,7 @@ export class Context {
     return this.#random();
   }
 
-  /** Records a probability of up, which the report scores. */
+  /** Records a probability of up. */
   forecast(market, pUp) {
     this.#world.guard();
     const payload = Buffer.alloc(24);
@@ -245,7 +245,7 @@ export class Context {
   #known(market) {
     this.#world.guard();
     const found = this.#world.find(market);
-    if (!found) throw new StrategyError(`no market ${inspect(market)}`);
+    if (!found) throw new StrategyError(`no market ${inspect(market?.id ?? market)}`);
     return found;
   }
 }

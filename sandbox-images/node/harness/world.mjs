@@ -79,9 +79,10 @@ export class World {
     this.depth.drop(market._index);
   }
 
-  /** A market by its id or by itself; undefined when it is not known. */
+  /** A market by its id or by itself; undefined when it is not known, or was kept from another segment. */
   find(market) {
-    return market instanceof Market ? market : this.byId.get(market);
+    if (!(market instanceof Market)) return this.byId.get(market);
+    return this.byIndex[market._index] === market ? market : undefined;
   }
 
   /** Best bid and ask in terms of up, as bid * 65536 + ask. */

@@ -1,7 +1,8 @@
-"""Makes the replay's clock the process's clock. `time.sleep` and C extensions keep the real one."""
+"""Makes the replay's clock the process's clock. `time.sleep` and other C extensions than pandas keep the real one."""
 
 import datetime
 import os
+import sys
 import time
 
 real_monotonic = time.monotonic
@@ -75,6 +76,15 @@ def _replay_types():
     return replay, replay_date
 
 
+def _follow_pandas(stamp):
+    # It asks the clock in C, so that replacing datetime does not reach it.
+    def now(cls, tz=None):
+        return cls(_now() * 1000, unit='us', tz=tz)
+
+    stamp.now = stamp.today = classmethod(now)
+    stamp.utcnow = classmethod(lambda cls: now(cls, 'UTC'))
+
+
 def install():
     """Replaces the clocks. Runs once, after the modules that must keep the real ones were imported."""
     os.environ['TZ'] = 'UTC'
@@ -84,3 +94,5 @@ def install():
     for name in ('gmtime', 'localtime', 'ctime'):
         setattr(time, name, _default_to_now(getattr(time, name)))
     datetime.datetime, datetime.date = _replay_types()
+    if 'pandas' in sys.modules:
+        _follow_pandas(sys.modules['pandas'].Timestamp)

@@ -217,7 +217,7 @@ class Context:
     def _target(self, market, mark):
         self._world.guard()
         found = self._world.find(market)
-        name = found.id if found else str(market)[:64]
+        name = found.id if found else str(getattr(market, 'id', market))[:64]
         return found, found._index if found else NO_MARKET, self._account.next_id(name, mark)
 
     # The rest.
@@ -241,7 +241,7 @@ class Context:
         return self._random()
 
     def forecast(self, market, p_up):
-        """Records a probability of up, which the report scores."""
+        """Records a probability of up."""
         self._world.guard()
         found = self._world.find(market)
         index = found._index if found else NO_MARKET

@@ -116,9 +116,9 @@ class World:
             self.depth.drop(market._index)
 
     def find(self, market):
-        """A market by its id or by itself; None when it is not known."""
+        """A market by its id or by itself; None when it is not known, or was kept from another segment."""
         if isinstance(market, Market):
-            return market
+            return market if self.by_index.get(market._index) is market else None
         return self.by_id.get(market) if isinstance(market, str) else None
 
     def quote(self, market):

@@ -88,7 +88,7 @@ export interface Context {
   cancelTimer(id: number | null): boolean;
   /** In [0, 1), from the manifest's seed. */
   random(): number;
-  /** Records a probability of up, which the report scores. */
+  /** Records a probability of up; the report counts them. */
   forecast(market: Market | string, pUp: number): void;
   log(...values: unknown[]): void;
 }

@@ -96,7 +96,7 @@ class Context:
     def random(self) -> float:
         """In [0, 1), from the manifest's seed."""
     def forecast(self, market: Market | str, p_up: float) -> None:
-        """Records a probability of up, which the report scores."""
+        """Records a probability of up; the report counts them."""
     def log(self, *values: object) -> None: ...
 
 class Position:

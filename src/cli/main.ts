@@ -4,6 +4,8 @@ import { program } from './program.ts';
 /** What is still being cleaned up at the end may take so long; then it is left. */
 const LEAVE_MS = 10_000;
 
+// Node.js warns of what this program uses, which is nothing to its user.
+if (!process.argv.includes('--debug')) process.removeAllListeners('warning');
 process.on('uncaughtException', (error) => {
   fail(error);
   process.exit();

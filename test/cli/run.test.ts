@@ -41,6 +41,13 @@ test.concurrent('--seed takes the place of the seed in the manifest', async () =
   expect(report?.identity.seed).toBe(7);
 });
 
+test.concurrent('a strategy in TypeScript runs without a word about it', async () => {
+  const dir = strategy('node', '', { entry: 'main.ts' });
+  writeFileSync(join(dir, 'main.ts'), 'export class Strategy { onBook(ctx: object) {} }');
+  const ended = await backtest(['run', dir, ...ON_PROCESS], { cwd: folder() });
+  expect(ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Warning') });
+});
+
 test.concurrent('a sweep leaves one report for each cell', async () => {
   const cwd = folder();
   const swept = strategy('node', BUYER.node, { sweep: { note: ['two\nlines', 'b', ''] } });

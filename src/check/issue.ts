@@ -42,7 +42,8 @@ function complain(issue: Issue, value: unknown, schema: z.ZodType): Complaint[] 
   if (found === undefined) {
     return [{ path, at: 'value', text: `${named(path)} is missing: ${plain(issue, found)}.` }];
   }
-  return [{ path, at: 'value', text: `${named(path)}: ${plain(issue, found)}.` }];
+  // What ends with a question needs no full stop.
+  return [{ path, at: 'value', text: `${named(path)}: ${plain(issue, found)}.`.replace(/\?\.$/, '?') }];
 }
 
 /** What was expected and what is there, without a full stop. */
@@ -52,16 +53,7 @@ function plain(issue: Issue, found: unknown): string {
     case 'invalid_type':
       return `expected ${typeName(issue.expected)}${got}`;
     case 'invalid_value':
-      return `expected ${orList(issue.values.map((one) => JSON.stringify(one)))}${got}.${
-        typeof found === 'string'
-          ? didYouMean(
-              found,
-              issue.values.filter((one) => typeof one === 'string'),
-            )
-          : ''
-      }`
-        .replace(/\.$/, '')
-        .replace(/\?$/, '?');
+      return `expected ${orList(issue.values.map((one) => JSON.stringify(one)))}${got}${meant(issue.values, found)}`;
     case 'too_big':
     case 'too_small':
       return bound(issue, got);
@@ -70,6 +62,12 @@ function plain(issue: Issue, found: unknown): string {
     default:
       return `${issue.message.replace(/\.$/, '')}${got}`;
   }
+}
+
+function meant(values: readonly unknown[], found: unknown): string {
+  const words = values.filter((one) => typeof one === 'string');
+  const hint = typeof found === 'string' ? didYouMean(found, words) : '';
+  return hint && `.${hint}`;
 }
 
 function bound(issue: Extract<Issue, { code: 'too_big' | 'too_small' }>, got: string): string {

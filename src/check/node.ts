@@ -53,6 +53,12 @@ function ownFile(specifier: string, from: string, names: ReadonlySet<string>): s
   return isRelative(specifier) && names.has(target(specifier, from)) ? target(specifier, from) : null;
 }
 
+/** A file that differs by nothing but its suffix. */
+const namedAlike = (wanted: string, names: ReadonlySet<string>): string | undefined =>
+  suffixes['nodejs@24']
+    .map((suffix) => `${wanted.replace(/\.[cm]?[jt]s$/, '')}${suffix}`)
+    .find((name) => names.has(name));
+
 /** The name of a module from outside, with `node:`, or null for a file of the strategy's own. */
 function checkImport(
   file: SourceFile,
@@ -66,9 +72,7 @@ function checkImport(
   if (isRelative(specifier)) {
     if (ownFile(specifier, file.name, names) !== null) return null;
     const wanted = target(specifier, file.name);
-    const same = suffixes['nodejs@24']
-      .map((suffix) => `${wanted.replace(/\.[cm]?[jt]s$/, '')}${suffix}`)
-      .find((name) => names.has(name));
+    const same = namedAlike(wanted, names);
     const hint =
       same === undefined
         ? didYouMean(wanted, [...names])
@@ -82,9 +86,7 @@ function checkImport(
   if (nodePrefixed.has(bare)) return fail(`${bare} needs its prefix; write node:${bare}.`);
   if (/^(\/|file:)/.test(specifier))
     return fail(`${shown(specifier)} is absolute; write ./ and the name of the file.`);
-  const own = suffixes['nodejs@24']
-    .map((suffix) => `${bare.replace(/\.[cm]?[jt]s$/, '')}${suffix}`)
-    .find((name) => names.has(name));
+  const own = namedAlike(bare, names);
   const hint = own === undefined ? didYouMean(bare, [...nodeLibrary]) : ` Did you mean ./${own}?`;
   return fail(
     `there is no package ${shown(specifier)}.${hint} A strategy has its own files and the standard library of Node.js 24.`,

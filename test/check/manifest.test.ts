@@ -79,7 +79,9 @@ describe('shape', () => {
     [{ sweep: { a: Array.from({ length: 100 }, (_, i) => i), b: [1, 2, 3] } }, 'at most 256 cells'],
     [[], 'the manifest'],
   ])('%j is refused in a sentence', (manifest, message) => {
-    expect(Array.isArray(manifest) ? refused(text('[]')) : said(manifest)).toContain(message);
+    const sentence = Array.isArray(manifest) ? refused(text('[]')) : said(manifest);
+    expect(sentence).toContain(message);
+    expect(sentence).toMatch(/[^.?][.?]$/);
   });
 
   test('no more than five complaints are made at once', () => {

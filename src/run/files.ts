@@ -79,17 +79,19 @@ export function filesOf(
 ): FileKey[] {
   const files = new Files();
   const datesOf = (day: MarketDay): string[] => (crosses(day) ? [day.date, nextDay(day.date)] : [day.date]);
-  for (const day of [...marketDays, ...contextDays(manifest, marketDays)])
-    files.market(day, askedOf(manifest, day), datesOf(day));
+  for (const day of [...marketDays, ...contextDays(manifest, marketDays)]) {
+    const dates = datesOf(day);
+    files.market(day, askedOf(manifest, day), dates);
+    // Whatever settles a market tells its strike, declared or not.
+    for (const dataset of feeds) files.asset(dataset, day.asset, [], dates);
+    files.asset('klines', day.asset, [STRIKE_KLINE], dates);
+  }
   for (const marketDay of marketDays) {
     const { asset, date } = marketDay;
     const dates = datesOf(marketDay);
     const history = manifest.warmup_ms > 0 ? [dayBefore(date), ...dates] : dates;
     files.market(marketDay, [...venueDatasets, ...manifest.datasets], dates);
     for (const dataset of manifest.datasets) files.asset(dataset, asset, manifest.kline_intervals, history);
-    // Whatever settles a market tells its strike, declared or not.
-    for (const dataset of feeds) files.asset(dataset, asset, [], dates);
-    files.asset('klines', asset, [STRIKE_KLINE], dates);
     for (const context of manifest.context)
       files.asset(context.dataset, context.asset, [context.interval ?? '1m'], history);
   }

@@ -128,6 +128,19 @@ describe('context markets', () => {
     },
   );
 
+  test('tell their strike, whether the feed that settles them was asked for or not', async () => {
+    const { plan } = await planned(
+      [
+        ...own,
+        ['markets', 'ETH', '1h', DATE, [market('other', START - MINUTE, 60)]],
+        ['prices', 'ETH', null, DATE, prices(START - MINUTE, START)],
+      ],
+      [MARKET_DAY],
+      { context: [context('price_change')] },
+    );
+    expect(plan().stream.markets[0]!.strike).toEqual({ at_ms: START - MINUTE, value: 100 });
+  });
+
   test('that live past midnight are shown to the end, with the rows of the next day', async () => {
     const start = DAY_START + DAY - 30 * MINUTE;
     const files: File[] = [

@@ -1,23 +1,5 @@
-import {
-  type Failure,
-  FromBox,
-  hooks,
-  type Language,
-  type Limits,
-  NO_MARKET,
-  type Place,
-  ToBox,
-  type UnitResult,
-  type WireStart,
-} from '../../contract/index.ts';
-import {
-  type Box,
-  type Exit,
-  type LimitHit,
-  ProtocolViolation,
-  type Raised,
-  type Sandbox,
-} from '../sandbox/sandbox.ts';
+import { FromBox, hooks, NO_MARKET, type Place, ToBox, type UnitResult } from '../../contract/index.ts';
+import { type Box, type Exit, type LimitHit, ProtocolViolation, type Raised } from '../sandbox/sandbox.ts';
 import { verdict } from '../sandbox/verdict.ts';
 import { Watch } from '../sandbox/watch.ts';
 import { encodeAnswer } from './answer.ts';
@@ -25,32 +7,7 @@ import { readCommands } from './commands.ts';
 import { Output } from './output.ts';
 import { joined, segmentResult } from './result.ts';
 import { Segment, type SegmentPlan } from './segment.ts';
-
-/** One process' worth of work: its segments run one after another, each made when its turn comes. */
-export interface UnitPlan {
-  readonly name: string;
-  readonly language: Language;
-  readonly start: WireStart;
-  readonly segments: readonly (() => SegmentPlan)[];
-  readonly market_days: number;
-  /** Whether a log line or forecast names its segment's market. */
-  readonly perMarket: boolean;
-}
-
-export interface UnitOptions {
-  readonly sandbox: Sandbox;
-  readonly limits: Limits;
-  readonly lockstep: boolean;
-  readonly signal: AbortSignal;
-  /** Wall-clock time after which any reaper may remove the box. */
-  readonly deadline_ms: number;
-  /** Called now and then: segments done, tick rows shown so far. */
-  readonly onProgress: (segments: number, ticks: number) => void;
-}
-
-export type UnitOutcome =
-  | { readonly ok: true; readonly result: UnitResult; readonly ticks: number }
-  | { readonly ok: false; readonly failure: Failure };
+import type { UnitOptions, UnitOutcome, UnitPlan } from './unit.ts';
 
 const NO_PLACE: Place = { hook: null, market: null, ts_ms: null };
 

@@ -1,4 +1,33 @@
-import { Conversation, type UnitOptions, type UnitOutcome, type UnitPlan } from './conversation.ts';
+import type { Failure, Language, Limits, UnitResult, WireStart } from '../../contract/index.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { Conversation } from './conversation.ts';
+import type { SegmentPlan } from './segment.ts';
+
+/** One process' worth of work: its segments run one after another, each made when its turn comes. */
+export interface UnitPlan {
+  readonly name: string;
+  readonly language: Language;
+  readonly start: WireStart;
+  readonly segments: readonly (() => SegmentPlan)[];
+  readonly market_days: number;
+  /** Whether a log line or forecast names its segment's market. */
+  readonly perMarket: boolean;
+}
+
+export interface UnitOptions {
+  readonly sandbox: Sandbox;
+  readonly limits: Limits;
+  readonly lockstep: boolean;
+  readonly signal: AbortSignal;
+  /** Wall-clock time after which any reaper may remove the box. */
+  readonly deadline_ms: number;
+  /** Called now and then: segments done, tick rows shown so far. */
+  readonly onProgress: (segments: number, ticks: number) => void;
+}
+
+export type UnitOutcome =
+  | { readonly ok: true; readonly result: UnitResult; readonly ticks: number }
+  | { readonly ok: false; readonly failure: Failure };
 
 /** The longest time that a timer can wait for, ms. */
 const TIMER_MS = 2 ** 31 - 1;

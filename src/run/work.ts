@@ -1,11 +1,10 @@
 import type { Failure, Limits, MarketDay, ParamValue, UnitResult } from '../../contract/index.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { UnitOutcome, UnitPlan } from './conversation.ts';
 import { feedsOf, groupsOf, listMarkets, type PlanInput, planSegment } from './plan.ts';
 import type { Prepared } from './prepare.ts';
 import type { ProgressMeter } from './progress.ts';
 import { type Inventory, type Stage, type StagedDays, stageDays } from './staging.ts';
-import { runUnit } from './unit.ts';
+import { runUnit, type UnitOutcome, type UnitPlan } from './unit.ts';
 
 /** A unit of work before its data is staged: one asset, interval and day in market mode, everything in a session. */
 export interface WorkItem {

@@ -103,7 +103,8 @@ export const Side = { buy: 0, sell: 1, down: 2, snapshot: 4 } as const;
  *   u16 ask[n]
  *   u8  kind[n]
  *   u8  side[n]
- *   u16 quotes[q * 3]  market, bid, ask as they stood before the first row of this frame, for every market that is open (2-byte aligned, since n * 36 is even)
+ *   u16 quotes[q * 3]  market, bid, ask as they stood before the first row of this frame, for every market that has
+ *                      begun and does not end before `through` of the frame before (2-byte aligned: n * 36 is even)
  *
  * A frame never splits a millisecond; it holds about `frame_rows` rows.
  */

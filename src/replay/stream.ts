@@ -77,6 +77,8 @@ export class Stream {
   private readonly columns: FrameColumns;
   private readonly runs: Runs;
   private readonly merge: Merge;
+  /** Rows up to here are in the frames so far. */
+  private through = Number.NEGATIVE_INFINITY;
 
   constructor(options: StreamOptions) {
     this.options = options;
@@ -116,15 +118,17 @@ export class Stream {
     const through = next === Number.POSITIVE_INFINITY ? next : next > until ? until : columns.lastMs;
     const records = [...runs.feeds.records.values()];
     runs.feeds.records = new Map();
+    this.through = through;
     return { records, frame: columns.pack(through, quotes) };
   }
 
+  /** The bests of every market that has begun and that may still be open when the box takes up this frame. */
   private openQuotes(): number[] {
     const now = this.merge.nextMs;
     const quotes: number[] = [];
     for (const [market, { start_ms, end_ms }] of this.options.markets.entries()) {
       const { bid, ask } = this.runs.views[market]!;
-      if (start_ms <= now && now <= end_ms) quotes.push(market, bid, ask);
+      if (start_ms <= now && this.through <= end_ms) quotes.push(market, bid, ask);
     }
     return quotes;
   }

@@ -95,7 +95,12 @@ function sourcesOf(from: Recording): StreamSource[] {
 
 interface Played extends Omit<Shown, 'before'> {
   readonly frames: { readonly rows: number; readonly through: number; readonly until: number }[];
-  readonly quotes: { readonly at: number; readonly of: Map<number, { bid: number; ask: number }> }[];
+  /** `after`: rows up to there came in earlier frames. */
+  readonly quotes: {
+    readonly at: number;
+    readonly after: number;
+    readonly of: Map<number, { bid: number; ask: number }>;
+  }[];
 }
 
 /** Steps through a stream, `until` after `until`, each as often as it takes. */
@@ -123,7 +128,8 @@ function play(from: Recording, frame_rows: number, untils: readonly number[]): P
       if (frame.rows.length > 0) {
         expect(frame.rows[0]!.ts).toBe(next);
         expect(step.frame.last_ms).toBe(frame.rows.at(-1)!.ts);
-        quotes.push({ at: rows.length, of: frame.quotes });
+        const after = frames.at(-1)?.through ?? Number.NEGATIVE_INFINITY;
+        quotes.push({ at: rows.length, after, of: frame.quotes });
       }
       // Records of a feed go with the rows of that feed, in their order.
       for (const feed of [2, 3]) {
@@ -157,9 +163,9 @@ test('every recording is shown in the one order, with the books of plain maps, h
       expect(byFeed(records)).toEqual(byFeed(expected.records));
       expect({ ticks, ticksOf }).toEqual({ ticks: expected.ticks, ticksOf: expected.ticksOf });
 
-      for (const { at, of } of quotes) {
+      for (const { at, after, of } of quotes) {
         const open = from.markets.flatMap(({ start_ms, end_ms }, index) =>
-          start_ms <= rows[at]!.ts && rows[at]!.ts <= end_ms ? [[index, expected.before[at]![index]]] : [],
+          start_ms <= rows[at]!.ts && after <= end_ms ? [[index, expected.before[at]![index]]] : [],
         );
         expect([...of]).toEqual(open);
       }

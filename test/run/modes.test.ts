@@ -67,6 +67,19 @@ test('in session mode one strategy and one portfolio live through all markets of
   expect(await lines(ran)).toEqual([`opened ${count} settled ${count - unresolved}`]);
 });
 
+test('a book read at the very moment of a close is the same however far rows ran ahead', async () => {
+  const body = `onMarketOpen(ctx, market) { ctx.timer(ctx.remainingMs(market), market); }
+     onTimer(ctx, timer) {
+       const bids = ctx.markets.map((market) => [market.id, ctx.book(market, 'up').bestBid, ctx.book(market, 'down').bestBid]);
+       ctx.log(timer.tag.id, JSON.stringify(bids));
+     }`;
+  const manifest = { mode: 'session', intervals: ['5m', '15m'], datasets: ['book', 'price_change'] };
+  const streamed = await lines(await runBody(body, manifest));
+  expect(streamed.length).toBeGreaterThan(40);
+  expect(streamed.filter((line) => /0\.\d/.test(line)).length).toBeGreaterThan(40);
+  expect(await lines(await runBody(body, manifest, { lockstep: true }))).toEqual(streamed);
+});
+
 test('money made in one market of a session can be spent in the next', async () => {
   const ran = await runBody(
     `onMarketOpen(ctx, market) { ctx.buy({ market, outcome: 'up', amount: Math.floor(ctx.cash * 0.9), tif: 'ioc' }); }

@@ -19,7 +19,7 @@ export interface UnitOptions {
   readonly limits: Limits;
   readonly lockstep: boolean;
   readonly signal: AbortSignal;
-  /** Wall-clock time after which any reaper may remove the box. */
+  /** Wall-clock time after which the box is ended, whatever it says. */
   readonly deadline_ms: number;
   /** Called now and then: segments done, tick rows shown so far. */
   readonly onProgress: (segments: number, ticks: number) => void;
@@ -29,6 +29,7 @@ export type UnitOutcome =
   | { readonly ok: true; readonly result: UnitResult; readonly ticks: number }
   | { readonly ok: false; readonly failure: Failure };
 
+const REAP_AFTER_MS = 120_000;
 /** The longest time that a timer can wait for, ms. */
 const TIMER_MS = 2 ** 31 - 1;
 
@@ -36,7 +37,14 @@ const TIMER_MS = 2 ** 31 - 1;
 export async function runUnit(plan: UnitPlan, options: UnitOptions): Promise<UnitOutcome> {
   options.signal.throwIfAborted();
   const { sandbox, limits, deadline_ms } = options;
-  const box = await sandbox.open({ name: plan.name, language: plan.language, limits, deadline_ms });
+  // Whoever else removes overdue boxes comes after the verdict.
+  const reapable_ms = deadline_ms + REAP_AFTER_MS;
+  const box = await sandbox.open({
+    name: plan.name,
+    language: plan.language,
+    limits,
+    deadline_ms: reapable_ms,
+  });
   const conversation = new Conversation(plan, box, options);
   const abort = (): void => conversation.stop();
   options.signal.addEventListener('abort', abort);

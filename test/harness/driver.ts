@@ -30,7 +30,8 @@ type Sources = Record<Lang, string>;
 
 const pythons = ['python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3'];
 const recent = 'import sys; sys.exit(sys.version_info < (3, 11))';
-const python = pythons.find((name) => {
+/** A Python that runs the harness; undefined where this machine has none. */
+export const python = pythons.find((name) => {
   try {
     execFileSync(name, ['-c', recent], { stdio: 'ignore' });
     return true;

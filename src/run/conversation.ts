@@ -193,6 +193,9 @@ export class Conversation {
         this.options.onProgress(this.segmentsDone, this.ticks + segment.stream.ticks);
         break;
       case FromBox.forecast:
+        need(payload, 24);
+        // Dated like a command: not before what was seen already.
+        segment.at(payload.readDoubleLE(0));
         this.limited(this.output.forecast(payload, (market) => this.segmentPlan?.markets[market]?.spec.id));
         break;
       case FromBox.segment_done:

@@ -25,16 +25,14 @@ export class Output {
     return null;
   }
 
-  /** Takes a FORECAST payload; one that is no probability, or of no market, is dropped. */
+  /** Takes a FORECAST payload whose time is lawful; one that is no probability, or of no market, is dropped. */
   forecast(payload: Buffer, idOf: (market: number) => string | undefined): LimitHit | null {
-    if (payload.length !== 24) throw new ProtocolViolation('a forecast frame of another length than 24');
     const { forecasts } = this.limits;
     if (this.forecasts.length >= forecasts) return { limit: 'forecasts', value: forecasts };
     const ts_ms = payload.readDoubleLE(0);
     const p_up = payload.readDoubleLE(8);
     const market = idOf(payload.readUInt16LE(16));
-    if (market !== undefined && Number.isFinite(ts_ms) && p_up >= 0 && p_up <= 1)
-      this.forecasts.push({ ts_ms, market, p_up });
+    if (market !== undefined && p_up >= 0 && p_up <= 1) this.forecasts.push({ ts_ms, market, p_up });
     return null;
   }
 }

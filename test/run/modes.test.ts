@@ -180,6 +180,27 @@ test('every cell of a sweep has a whole report of its own, under its own paramet
   expect(await Promise.all(params)).toEqual([5, 10, 20].map((size) => ({ size, fixed: 'x' })));
 });
 
+test.each(['onPrice(ctx, tick)', 'onStrike(ctx, market)'])(
+  'forecasts made in %s count, those that are no probability do not',
+  async (hook) => {
+    const ran = await runBody(
+      `${hook} {
+       for (const market of ctx.markets) {
+         for (const p of [0, 0.25, 1, -0.1, Number.NaN]) ctx.forecast(market, p);
+         ctx.buy({ market, outcome: 'up', size: 5, limit: 0.02 });
+       }
+     }
+     onOrder(ctx, update) { ctx.forecast(update.market, 0.5); }`,
+      {},
+      ONE_DAY,
+    );
+    const { orders, forecasts } = ran.result.report!;
+    expect(orders.count).toBeGreaterThan(5);
+    expect(forecasts.count).toBeGreaterThan(3 * orders.count);
+    expect(forecasts.count).toBeLessThan(6 * orders.count);
+  },
+);
+
 test('another seed draws other numbers, the same seed the same', async () => {
   const draw = async (seed: number): Promise<string[]> =>
     lines(await runBody('onStart(ctx) { ctx.log(ctx.random(), Math.random()); }', {}, { ...ONE_DAY, seed }));

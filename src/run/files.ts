@@ -93,7 +93,7 @@ export function filesOf(
     files.market(marketDay, [...venueDatasets, ...manifest.datasets], dates);
     for (const dataset of manifest.datasets) files.asset(dataset, asset, manifest.kline_intervals, history);
     for (const context of manifest.context)
-      files.asset(context.dataset, context.asset, [context.interval ?? '1m'], history);
+      files.asset(context.dataset, context.asset, context.interval ? [context.interval] : [], history);
   }
   return files.all;
 }

@@ -54,7 +54,7 @@ export function feedsOf(input: PlanInput, assets: readonly string[]): Feed[] {
       if (dataset !== 'klines') add(dataset, asset, '');
       else for (const interval of manifest.kline_intervals) add(dataset, asset, interval);
     }
-  for (const { dataset, asset, interval } of manifest.context) add(dataset, asset, interval ?? '1m');
+  for (const { dataset, asset, interval } of manifest.context) add(dataset, asset, interval ?? '');
   const series = input.series.map(
     ({ name, columns }): Feed => ({
       wire: { kind: 'series', asset: '', interval: '', name, columns },

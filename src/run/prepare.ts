@@ -16,6 +16,7 @@ import type { Archive } from '../archive/catalogue.ts';
 import { coverage, type Need, resolveScope } from '../archive/scope.ts';
 import { check } from '../check/check.ts';
 import { checkSeries } from '../check/series.ts';
+import { MANIFEST } from '../check/source.ts';
 import type { SeriesRows } from '../replay/stream.ts';
 import { isFeed } from './files.ts';
 
@@ -57,8 +58,8 @@ export async function prepare(
   return {
     checked,
     manifest,
-    manifestText: source.files.find((file) => file.name === 'manifest.json')!.content,
-    files: source.files.filter((file) => file.name !== 'manifest.json').map(stripped),
+    manifestText: source.files.find((file) => file.name === MANIFEST)!.content,
+    files: source.files.filter((file) => file.name !== MANIFEST).map(stripped),
     series: await readSeries(manifest, source.series, limits),
     venue: quote.venue,
     quote,
@@ -77,7 +78,7 @@ function needsOf(manifest: Manifest, marketDays: readonly MarketDay[]): Need[] {
       else needs.push({ dataset, asset, interval: isFeed(dataset) ? null : interval, dates: [date] });
     }
     for (const { asset: other, dataset, interval: of } of manifest.context)
-      needs.push({ dataset, asset: other, interval: isFeed(dataset) ? null : (of ?? '1m'), dates: [date] });
+      needs.push({ dataset, asset: other, interval: isFeed(dataset) ? null : (of ?? null), dates: [date] });
   }
   return mergeNeeds(needs);
 }

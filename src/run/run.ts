@@ -48,7 +48,7 @@ type Cell = { readonly units: readonly UnitResult[]; readonly params: Readonly<R
 
 /**
  * Runs a strategy over a scope of the archive and writes its report. A rejection and a strategy's failure are results;
- * a fault of ours is thrown. The report appears whole or not at all.
+ * a fault of ours is thrown. A report appears whole or not at all.
  */
 export async function run(request: RunRequest): Promise<RunResult> {
   const began = performance.now();
@@ -65,6 +65,8 @@ export async function run(request: RunRequest): Promise<RunResult> {
   }
   const cells = cellParams(prepared.manifest);
   for (const cell of cells.keys()) await prepareOut(outOf(request.out, cell, cells.length));
+  // Asked before the work: a missing image or engine shows now, and not when there is a report to lose.
+  const sandbox = await request.sandbox.describe(prepared.manifest.language);
 
   const inventory = new Inventory();
   const work = workOf(prepared, cells);
@@ -101,6 +103,8 @@ export async function run(request: RunRequest): Promise<RunResult> {
   const results = cells.map((params, cell): Cell => ({ params, units: resultsOf(work, done.results, cell) }));
   const times = { ticks, stage_ms, replay_ms };
   const written = await writeCells(request, prepared, inventory, done.dropped, results, {
+    sandbox: { kind: request.sandbox.kind, ...sandbox },
+    machine: { platform: platform(), arch: arch(), node: process.version },
     ...times,
     wall_ms: wall(),
   });
@@ -141,7 +145,7 @@ async function writeCells(
   inventory: Inventory,
   dropped: readonly string[],
   cells: readonly Cell[],
-  times: Readonly<Record<string, number>>,
+  circumstances: Readonly<Record<string, unknown>>,
 ): Promise<WrittenReport> {
   const written: WrittenReport[] = [];
   for (const [cell, { units, params }] of cells.entries()) {
@@ -162,12 +166,7 @@ async function writeCells(
       prints_archived: inventory.printsArchived,
       units,
     };
-    const provenance = {
-      run: randomUUID(),
-      sandbox: { kind: request.sandbox.kind, ...(await request.sandbox.describe(manifest.language)) },
-      machine: { platform: platform(), arch: arch(), node: process.version },
-      ...times,
-    };
+    const provenance = { run: randomUUID(), ...circumstances };
     const out = outOf(request.out, cell, cells.length);
     written.push(await writeReport(input, { manifest_text: prepared.manifestText, provenance }, out));
   }

@@ -39,9 +39,10 @@ export function dockerSandbox(
   return {
     kind: 'docker',
     async describe(language) {
+      const image = await images(language);
       const { Version, Os, Arch, KernelVersion } = await engine('tell its version', () => docker.version());
       return {
-        image: await images(language),
+        image,
         engine: Version,
         system: `${Os} ${Arch} ${KernelVersion}`,
       };

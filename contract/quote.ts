@@ -21,3 +21,11 @@ export const quote = z.object({
   credits: z.number().int(),
 });
 export type Quote = z.infer<typeof quote>;
+
+/** A quote as the service gives it. Reports hold the quote alone: what a credit costs is no part of a result. */
+export const pricedQuote = quote.extend({
+  approxUsd: z.number(),
+  /** By currency, in major units. */
+  approx: z.record(z.string(), z.number()),
+});
+export type PricedQuote = z.infer<typeof pricedQuote>;

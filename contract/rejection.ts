@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 /** Why a submission is refused before anything runs, and what became of a run that made no report. */
 export const rejectionCodes = [
+  'E_BODY',
   'E_MANIFEST',
   'E_SCOPE',
   'E_LIMIT',

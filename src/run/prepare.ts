@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import module from 'node:module';
 import {
@@ -26,29 +27,38 @@ export interface Source {
   readonly series: ReadonlyMap<string, string>;
 }
 
+/** A series of the manifest, parsed. */
+export interface SeriesData {
+  readonly name: string;
+  readonly file: string;
+  readonly sha256: string;
+  readonly columns: readonly string[];
+  readonly rows: SeriesRows;
+}
+
 /** A submission that nothing is wrong with: everything that can be known before a box is started. */
 export interface Prepared {
   readonly checked: Checked;
   readonly manifest: Manifest;
   readonly manifestText: string;
   readonly files: readonly SourceFile[];
-  readonly series: readonly {
-    readonly name: string;
-    readonly columns: readonly string[];
-    readonly rows: SeriesRows;
-  }[];
+  readonly series: readonly SeriesData[];
   readonly venue: Venue;
   readonly quote: Quote;
   readonly marketDays: readonly MarketDay[];
 }
 
-/** Checks source, scope, coverage and series. Throws a Rejection; nothing has been written or run then. */
+/**
+ * Checks source, scope, coverage and series. Throws a Rejection; nothing has been written or run then. `read` gives the
+ * bytes of a series from where `source` says that it lies.
+ */
 export async function prepare(
   source: Source,
   archive: Archive,
   scope: Scope,
   limits: Limits,
   seed: number | null,
+  read: (place: string) => Promise<Uint8Array> = (path) => readFile(path),
 ): Promise<Prepared> {
   const checked = await check(source.files, { limits, series: [...source.series.keys()] });
   const manifest = seed === null ? checked.manifest : { ...checked.manifest, seed };
@@ -60,7 +70,7 @@ export async function prepare(
     manifest,
     manifestText: source.files.find((file) => file.name === MANIFEST)!.content,
     files: source.files.filter((file) => file.name !== MANIFEST).map(stripped),
-    series: await readSeries(manifest, source.series, limits),
+    series: await readSeries(manifest, source.series, limits, read),
     venue: quote.venue,
     quote,
     marketDays,
@@ -94,18 +104,22 @@ function mergeNeeds(needs: readonly Need[]): Need[] {
   return [...merged.values()];
 }
 
-async function readSeries(
+export async function readSeries(
   manifest: Manifest,
-  paths: ReadonlyMap<string, string>,
+  places: ReadonlyMap<string, string>,
   limits: Limits,
-): Promise<Prepared['series']> {
+  read: (place: string) => Promise<Uint8Array>,
+): Promise<SeriesData[]> {
   return Promise.all(
     manifest.series.map(async ({ name, file, lag_ms }) => {
-      const path = paths.get(file);
-      if (!path) throw new Rejection('E_SERIES', `${file}: the manifest names it and the folder lacks it`);
-      const { columns, ts, values } = checkSeries(file, await readFile(path), limits);
+      const place = places.get(file);
+      if (!place) throw new Rejection('E_SERIES', `${file}: the manifest names it and it was not given`);
+      const bytes = await read(place);
+      const { columns, ts, values } = checkSeries(file, bytes, limits);
       return {
         name,
+        file,
+        sha256: createHash('sha256').update(bytes).digest('hex'),
         columns,
         rows: { length: ts.length, ts_ms: ts, at_ms: ts.map((ms) => ms + lag_ms), columns: values },
       };

@@ -15,6 +15,7 @@ import { type Archive, findFile } from '../archive/catalogue.ts';
 import { stageFile } from '../archive/stage.ts';
 import { type WrittenReport, writeReport } from '../report/archive.ts';
 import { prepareOut } from '../report/folder.ts';
+import type { ReportInput } from '../report/report.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type Prepared, prepare, type Source } from './prepare.ts';
 import { type Progress, ProgressMeter } from './progress.ts';
@@ -122,7 +123,10 @@ const resultsOf = (work: readonly WorkItem[], results: readonly UnitResult[], ce
   results.filter((_, at) => work[at]!.cell === cell);
 
 /** Stages files through the cache; each day's index is read once. */
-function stager({ archive, cache, signal }: RunRequest, { venue }: Prepared): Stage {
+export function stager(
+  { archive, cache, signal }: Pick<RunRequest, 'archive' | 'cache' | 'signal'>,
+  { venue }: Prepared,
+): Stage {
   const days = new Map<string, ReturnType<Archive['day']>>();
   return async (key) => {
     let day = days.get(key.date);
@@ -149,26 +153,37 @@ async function writeCells(
 ): Promise<WrittenReport> {
   const written: WrittenReport[] = [];
   for (const [cell, { units, params }] of cells.entries()) {
-    const { checked, manifest, quote } = prepared;
-    const input = {
-      manifest,
-      cell,
-      params,
-      quote,
-      engine_version: ENGINE_VERSION,
-      source_sha256: checked.source_sha256,
-      data_digest: inventory.digest,
-      files: inventory.sorted,
-      dirt: inventory.dirt,
-      places: [...dropped, ...inventory.places],
-      least_lag_ms: inventory.leastLagMs,
-      prefetch_ms: request.lockstep ? 0 : request.limits.prefetch_ms,
-      prints_archived: inventory.printsArchived,
-      units,
-    };
+    const prefetch_ms = request.lockstep ? 0 : request.limits.prefetch_ms;
+    const input = reportInput({ prepared, cell, params, units, inventory, dropped, prefetch_ms });
     const provenance = { run: randomUUID(), ...circumstances };
     const out = outOf(request.out, cell, cells.length);
     written.push(await writeReport(input, { manifest_text: prepared.manifestText, provenance }, out));
   }
   return written[0]!;
+}
+
+/** All that a cell's report is made from, wherever its units ran. */
+export function reportInput(from: {
+  readonly prepared: Prepared;
+  readonly cell: number;
+  readonly params: Readonly<Record<string, ParamValue>>;
+  readonly units: readonly UnitResult[];
+  readonly inventory: Inventory;
+  readonly dropped: readonly string[];
+  readonly prefetch_ms: number;
+}): ReportInput {
+  const { prepared, inventory, dropped, ...same } = from;
+  return {
+    ...same,
+    manifest: prepared.manifest,
+    quote: prepared.quote,
+    engine_version: ENGINE_VERSION,
+    source_sha256: prepared.checked.source_sha256,
+    data_digest: inventory.digest,
+    files: inventory.sorted,
+    dirt: inventory.dirt,
+    places: [...dropped, ...inventory.places],
+    least_lag_ms: inventory.leastLagMs,
+    prints_archived: inventory.printsArchived,
+  };
 }

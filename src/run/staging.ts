@@ -36,57 +36,82 @@ export async function stageDays(
   return { find, files: [...staged.values()] };
 }
 
+/** What a report tells of one file that was read. Plain data: a worker elsewhere may have read it. */
+export interface FileRecord {
+  /** Date and name. */
+  readonly name: string;
+  readonly sha256: string;
+  readonly rows: number;
+  readonly dirt: Dirt;
+  /** Whether it holds prints. */
+  readonly prints: boolean;
+  readonly least_lag_ms: number | null;
+}
+
+function recordOf(file: Staged): FileRecord {
+  const rows = file.rows as unknown as { length: number; recv?: Float64Array; event?: Float64Array };
+  return {
+    name: `${file.date}/${file.name}`,
+    sha256: file.sha256,
+    rows: rows.length,
+    dirt: file.dirt,
+    prints: file.dataset === 'last_trade_price' && rows.length > 0,
+    least_lag_ms: rows.recv && rows.event && rows.length > 0 ? least(rows.recv, rows.event) : null,
+  };
+}
+
 /** What a run read of the archive, file by file, for the report. The order in which files came does not show. */
 export class Inventory {
-  private readonly files = new Map<string, { name: string; sha256: string; rows: number }>();
-  private readonly dirtByKind: Record<string, number> = {};
-  private readonly unreadable: string[] = [];
-  private leastLag = Number.POSITIVE_INFINITY;
-  private prints = false;
+  private readonly files = new Map<string, FileRecord>();
 
   add(files: readonly Staged[]): void {
     for (const file of files) {
-      const at = `${file.date}/${file.name}`;
-      if (this.files.has(at)) continue;
-      const rows = file.rows as unknown as { length: number; recv?: Float64Array; event?: Float64Array };
-      this.files.set(at, { name: at, sha256: file.sha256, rows: rows.length });
-      this.addDirt(file.dirt, at);
-      if (file.dataset === 'last_trade_price' && rows.length > 0) this.prints = true;
-      if (rows.recv && rows.event) this.leastLag = Math.min(this.leastLag, least(rows.recv, rows.event));
+      if (!this.files.has(`${file.date}/${file.name}`)) this.addRecords([recordOf(file)]);
     }
   }
 
-  get sorted(): { name: string; sha256: string; rows: number }[] {
+  addRecords(records: readonly FileRecord[]): void {
+    for (const record of records) this.files.set(record.name, record);
+  }
+
+  /** By name. */
+  get records(): FileRecord[] {
     return [...this.files.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  get sorted(): { name: string; sha256: string; rows: number }[] {
+    return this.records.map(({ name, sha256, rows }) => ({ name, sha256, rows }));
   }
 
   /** Over name and sha256 of every file that was read. */
   get digest(): string {
     const hash = createHash('sha256');
-    for (const { name, sha256 } of this.sorted) hash.update(`${name} ${sha256}\n`);
+    for (const { name, sha256 } of this.records) hash.update(`${name} ${sha256}\n`);
     return hash.digest('hex');
   }
 
   get dirt(): Readonly<Record<string, number>> {
-    return Object.fromEntries(Object.entries(this.dirtByKind).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const byKind: Record<string, number> = {};
+    for (const { dirt } of this.files.values()) {
+      const { places, ...counts } = dirt;
+      for (const [kind, count] of Object.entries(counts)) byKind[kind] = (byKind[kind] ?? 0) + count;
+    }
+    return Object.fromEntries(Object.entries(byKind).sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   get places(): readonly string[] {
-    return this.unreadable.toSorted();
+    return [...this.files.values()]
+      .flatMap(({ name, dirt }) => dirt.places.map((place) => `${name}: ${place}`))
+      .sort();
   }
 
   get leastLagMs(): number | null {
-    return Number.isFinite(this.leastLag) ? this.leastLag : null;
+    const lags = [...this.files.values()].flatMap(({ least_lag_ms }) => least_lag_ms ?? []);
+    return lags.length > 0 ? Math.min(...lags) : null;
   }
 
   get printsArchived(): boolean {
-    return this.prints;
-  }
-
-  private addDirt({ places, ...counts }: Dirt, at: string): void {
-    for (const [kind, count] of Object.entries(counts))
-      this.dirtByKind[kind] = (this.dirtByKind[kind] ?? 0) + count;
-    for (const place of places) this.unreadable.push(`${at}: ${place}`);
+    return [...this.files.values()].some(({ prints }) => prints);
   }
 }
 

@@ -5,7 +5,7 @@ export const contentType = (key: string): string =>
 /** `content-disposition` that makes a browser save the object as `filename`, whatever characters that has. */
 export function attachment(filename: string): string {
   const ascii = filename.replace(/[^ !#-[\]-~]/g, '_');
-  const encoded = encodeURIComponent(filename.toWellFormed()).replace(
+  const encoded = encodeURIComponent(filename).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

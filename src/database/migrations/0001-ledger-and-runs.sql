@@ -25,22 +25,26 @@ create table api_key (
 );
 
 -- The journal. A hold ends once: `ends` is unique, so a settlement and a release of one hold exclude each other, and
--- the foreign key lets nobody end what is no hold, another customer's, or another amount.
+-- the foreign key lets nobody end what is no hold, another customer's, another run's, or another amount.
 create table transfer (
   id text primary key,
   seq bigint generated always as identity unique,
-  kind text not null check (kind in ('grant', 'hold', 'settle', 'release')),
+  kind text not null constraint transfer_kind check (kind in ('grant', 'hold', 'settle', 'release')),
   customer text not null references customer,
-  amount bigint not null check (amount >= 0),
+  amount bigint not null constraint transfer_amount check (amount >= 0),
   run text,
   ends text constraint transfer_ends unique,
   held bigint,
   ends_kind text generated always as (case when ends is not null then 'hold' end) stored,
   created_ms bigint not null default now_ms(),
-  unique (id, kind, customer, amount),
-  constraint transfer_ends_hold foreign key (ends, ends_kind, customer, held)
-    references transfer (id, kind, customer, amount),
-  constraint transfer_end_is_whole check ((kind in ('settle', 'release')) = (ends is not null and held is not null)),
+  unique (id, kind, customer, amount, run),
+  constraint transfer_ends_hold foreign key (ends, ends_kind, customer, held, run)
+    references transfer (id, kind, customer, amount, run),
+  constraint transfer_has_run check ((kind = 'grant') = (run is null)),
+  -- No key is checked of which a part is null.
+  constraint transfer_end_is_whole check (
+    (kind in ('settle', 'release')) = (ends is not null) and (ends is not null) = (held is not null)
+  ),
   constraint transfer_within_hold check (amount <= held),
   constraint transfer_release_is_free check (kind <> 'release' or amount = 0)
 );
@@ -55,7 +59,7 @@ create table posting (
 );
 create index posting_of_account on posting (account);
 
--- Nobody writes postings or balances but this: a transfer cannot be posted by halves.
+-- Only this writes postings and balances: a transfer cannot be posted by halves.
 create function post_transfer() returns trigger language plpgsql as $$
 begin
   insert into posting (transfer, account, amount)
@@ -79,14 +83,22 @@ begin
 end $$;
 create trigger transfer_posts after insert on transfer for each row execute function post_transfer();
 
-create function append_only() returns trigger language plpgsql as $$
+create function refuse() returns trigger language plpgsql as $$
 begin
-  raise exception '% is append only', tg_table_name using errcode = 'restrict_violation';
+  raise exception '% on % is refused: %', tg_op, tg_table_name, tg_argv[0]
+    using errcode = 'restrict_violation', constraint = tg_name;
 end $$;
 create trigger transfer_append_only before update or delete or truncate on transfer
-  for each statement execute function append_only();
+  for each statement execute function refuse('a transfer is final, write another one');
 create trigger posting_append_only before update or delete or truncate on posting
-  for each statement execute function append_only();
+  for each statement execute function refuse('a posting is final, write another transfer');
+-- At depth 0 nobody's trigger is at work, so it is somebody by hand.
+create trigger posting_by_transfer before insert on posting
+  for each statement when (pg_trigger_depth() = 0) execute function refuse('write a transfer');
+create trigger customer_balance_by_transfer before update of balance on customer
+  for each statement when (pg_trigger_depth() = 0) execute function refuse('write a transfer');
+create trigger customer_starts_at_nothing before insert on customer
+  for each row when (new.balance <> 0) execute function refuse('write a transfer');
 
 create table upload (
   -- Names the object too.
@@ -147,6 +159,8 @@ create table task (
   -- Grows with every claim; whoever holds an older one changes nothing any more.
   fence integer not null default 0,
   faults integer not null default 0,
+  -- When its run was submitted: a customer's runs are served in that order.
+  queued_ms bigint not null default now_ms(),
   due_ms bigint not null default now_ms(),
   rung_ms bigint,
   worker text,
@@ -161,7 +175,7 @@ create table task (
   constraint task_claim_is_whole check ((status = 'claimed') = (worker is not null and lease_ms is not null)),
   constraint task_kind_has_cell check ((kind = 'shard') = (cell is not null))
 );
-create index task_queued on task (customer, run, number) where status = 'queued';
+create index task_queued on task (customer, queued_ms, run, number) where status = 'queued';
 create index task_due on task (due_ms) where status = 'queued';
 create index task_leased on task (lease_ms) where status = 'claimed';
 create index task_open on task (run) where status in ('queued', 'claimed');
@@ -171,3 +185,31 @@ create table worker (
   slots integer not null,
   seen_ms bigint not null default now_ms()
 );
+
+-- Gives a worker the next task: of the customer who waited longest since their last one, the oldest run's first. A
+-- loop, since a join may lock the tasks of customers whose turn it is not.
+create function claim_task(by_worker text, for_ms bigint) returns setof task language plpgsql as $$
+declare
+  whose text;
+  chosen task;
+begin
+  for whose in
+    select id from customer
+      where exists (
+        select 1 from task where task.customer = customer.id and status = 'queued' and due_ms <= now_ms()
+      )
+      order by served, id
+  loop
+    select * into chosen from task
+      where customer = whose and status = 'queued' and due_ms <= now_ms()
+      order by queued_ms, run, number limit 1 for update skip locked;
+    if found then
+      update task set status = 'claimed', fence = fence + 1, worker = by_worker, lease_ms = now_ms() + for_ms
+        where run = chosen.run and number = chosen.number returning * into chosen;
+      update run set status = 'staging', started_ms = now_ms() where id = chosen.run and status = 'queued';
+      update customer set served = nextval('turn') where id = whose;
+      return next chosen;
+      return;
+    end if;
+  end loop;
+end $$;

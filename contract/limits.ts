@@ -99,3 +99,43 @@ export const LIMITS: Limits = Object.freeze({
   bank_ms: 800,
   refill_ms: 1_000,
 });
+
+/** The fleet's bounds: how workers share runs. */
+export interface FleetLimits {
+  /** Shards that a run may have. */
+  readonly shards: number;
+  /** A claim that is not renewed for this long is another worker's to take. */
+  readonly lease_ms: number;
+  /** How often a worker says how far it is; the lease is renewed at least three times as often as it ends. */
+  readonly progress_ms: number;
+  readonly sweep_ms: number;
+  /** A task that was rung for and not taken is rung for again. */
+  readonly ring_again_ms: number;
+  /** A task that met this many faults of ours fails its run. */
+  readonly faults: number;
+  /** Wait after the first fault; it doubles with each. */
+  readonly backoff_ms: number;
+  /** A run that is not finished by then, and that nobody works at, is given up. */
+  readonly run_ms: number;
+  /** How long a worker that was told to stop may finish what it has. */
+  readonly grace_ms: number;
+  /** How long uploads and shard results that nobody needs any more are kept. */
+  readonly leftovers_ms: number;
+  readonly upload_s: number;
+  readonly download_s: number;
+}
+
+export const FLEET_LIMITS: FleetLimits = Object.freeze({
+  shards: 20_000,
+  lease_ms: 30_000,
+  progress_ms: 1_000,
+  sweep_ms: 5_000,
+  ring_again_ms: 60_000,
+  faults: 5,
+  backoff_ms: 1_000,
+  run_ms: 86_400_000,
+  grace_ms: 30_000,
+  leftovers_ms: 86_400_000,
+  upload_s: 300,
+  download_s: 900,
+});

@@ -12,6 +12,37 @@ export interface Config {
   readonly docker_host: string | null;
   /** Whether a terminal may be drawn on: not in CI, not on a terminal that cannot. */
   readonly draw: boolean;
+  /** Where the embedded database, objects and secrets of this machine lie. */
+  readonly data_folder: string;
+  /** `postgres://...`; null: embedded, in the data folder. */
+  readonly database_url: string | null;
+  /** `redis://...`; null: a queue inside of this process. */
+  readonly redis_url: string | null;
+  /** Null: objects in the data folder. */
+  readonly s3: S3Config | null;
+  /** The archive that the fleet replays: a folder or an http(s) address. */
+  readonly archive: string | null;
+  readonly host: string;
+  readonly port: number;
+  /** Where clients reach the api; null: by its host and port. */
+  readonly public_url: string | null;
+  /** Where a worker answers /live, /ready and /metrics. */
+  readonly ops_port: number;
+  /** How many tasks a worker takes at once; null: one for each core. */
+  readonly slots: number | null;
+  readonly log_level: string;
+  /** For commands against a server: its address and the key to use. */
+  readonly server: string | null;
+  readonly key: string | null;
+}
+
+export interface S3Config {
+  readonly bucket: string;
+  readonly region: string;
+  /** Null: AWS itself. */
+  readonly endpoint: string | null;
+  /** Null: as AWS's own tools find them. */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -26,14 +57,68 @@ export function parse(env: Env, home: string, temp: string): Config {
       `BACKTEST_CACHE_GB is "${env.BACKTEST_CACHE_GB}". It must be a number of gigabytes, such as 20.`,
     );
   }
-  const xdg = env.XDG_CACHE_HOME ?? '';
   return Object.freeze({
-    cache_folder: env.BACKTEST_CACHE || join(isAbsolute(xdg) ? xdg : join(home, '.cache'), 'backtest-fleet'),
+    cache_folder: env.BACKTEST_CACHE || xdg(env.XDG_CACHE_HOME, join(home, '.cache')),
     cache_bytes: Math.floor(gigabytes * 1e9),
     temp_folder: temp,
     docker_host: env.DOCKER_HOST || null,
     draw: !env.CI && env.TERM !== 'dumb',
+    data_folder: env.BACKTEST_DATA || xdg(env.XDG_DATA_HOME, join(home, '.local/share')),
+    database_url: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
+    redis_url: url(env, 'REDIS_URL', ['redis:', 'rediss:']),
+    s3: s3(env),
+    archive: env.BACKTEST_ARCHIVE || null,
+    host: env.BACKTEST_HOST || '127.0.0.1',
+    port: whole(env, 'BACKTEST_PORT', 65_535) ?? 8080,
+    public_url: url(env, 'BACKTEST_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '') ?? null,
+    ops_port: whole(env, 'BACKTEST_OPS_PORT', 65_535) ?? 9090,
+    slots: whole(env, 'BACKTEST_SLOTS', 256) || null,
+    log_level: level(env),
+    server: url(env, 'BACKTEST_SERVER', ['http:', 'https:'])?.replace(/\/+$/, '') ?? null,
+    key: env.BACKTEST_KEY || null,
   });
+}
+
+const xdg = (folder: string | undefined, otherwise: string): string =>
+  join(isAbsolute(folder ?? '') ? folder! : otherwise, 'backtest-fleet');
+
+function url(env: Env, name: string, protocols: readonly string[]): string | null {
+  const value = env[name];
+  if (!value) return null;
+  // Not quoted: it may hold a password.
+  if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol))
+    throw new Error(
+      `${name} is no address that begins with ${protocols.map((one) => `${one}//`).join(' or ')}`,
+    );
+  return value;
+}
+
+function whole(env: Env, name: string, most: number): number | null {
+  const value = env[name];
+  if (!value) return null;
+  if (!/^\d{1,9}$/.test(value) || Number(value) > most)
+    throw new Error(`${name} is "${value}". It must be a whole number of at most ${most}.`);
+  return Number(value);
+}
+
+function level(env: Env): string {
+  const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+  const value = env.BACKTEST_LOG || 'info';
+  if (!levels.includes(value))
+    throw new Error(`BACKTEST_LOG is "${value}". It must be one of ${levels.join(', ')}.`);
+  return value;
+}
+
+function s3(env: Env): S3Config | null {
+  const bucket = env.BACKTEST_S3_BUCKET;
+  if (!bucket) return null;
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  return {
+    bucket,
+    region: env.AWS_REGION || 'us-east-1',
+    endpoint: url(env, 'BACKTEST_S3_ENDPOINT', ['http:', 'https:']),
+    credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,
+  };
 }
 
 export const readConfig = (): Config => parse(process.env, homedir(), tmpdir());

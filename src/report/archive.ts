@@ -45,7 +45,8 @@ export async function writeReport(
     result_digest = await write(folder, { name: 'sha256sums.txt', chunks: [sums] });
     const provenance = JSON.stringify({ ...extras.provenance, result_digest }, null, 2);
     await write(folder, { name: 'provenance.json', chunks: [`${provenance}\n`] });
-    await zip(folder);
+    const files = entryNames.map((name) => ({ name, path: join(folder, name) }));
+    await zip(join(folder, ARCHIVE), files);
   });
   return { report, archive: join(out, ARCHIVE), result_digest };
 }
@@ -67,9 +68,26 @@ async function* hashed(chunks: Entry['chunks'], hash: Hash): AsyncGenerator<stri
 /** The earliest time that a zip can hold. */
 const ZIP_EPOCH = new Date(Date.UTC(1980, 0, 1));
 
+/** One zip for a sweep: `cells.json`, which says what became of each cell, and the files of every report in `folders`. */
+export async function zipCells(
+  target: string,
+  index: string,
+  folders: readonly { readonly name: string; readonly folder: string }[],
+): Promise<void> {
+  await zip(target, [
+    { name: 'cells.json', path: index },
+    ...folders.flatMap(({ name, folder }) =>
+      entryNames.map((entry) => ({ name: `${name}/${entry}`, path: join(folder, entry) })),
+    ),
+  ]);
+}
+
 /** Same files, same bytes: fixed order (one stat at a time keeps it), times and modes. */
-async function zip(folder: string): Promise<void> {
+async function zip(
+  target: string,
+  files: readonly { readonly name: string; readonly path: string }[],
+): Promise<void> {
   const archive = new ZipArchive({ statConcurrency: 1 });
-  for (const name of entryNames) archive.file(join(folder, name), { name, date: ZIP_EPOCH, mode: 0o644 });
-  await Promise.all([pipeline(archive, createWriteStream(join(folder, ARCHIVE))), archive.finalize()]);
+  for (const { name, path } of files) archive.file(path, { name, date: ZIP_EPOCH, mode: 0o644 });
+  await Promise.all([pipeline(archive, createWriteStream(target)), archive.finalize()]);
 }

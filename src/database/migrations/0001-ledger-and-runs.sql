@@ -41,6 +41,8 @@ create table transfer (
   constraint transfer_ends_hold foreign key (ends, ends_kind, customer, held, run)
     references transfer (id, kind, customer, amount, run),
   constraint transfer_has_run check ((kind = 'grant') = (run is null)),
+  -- So a run has one hold, and whatever is repeated meets what it repeats. No grant may be in their way.
+  constraint transfer_id check (case kind when 'grant' then id not like '%:%' else id = run || ':' || kind end),
   -- No key is checked of which a part is null.
   constraint transfer_end_is_whole check (
     (kind in ('settle', 'release')) = (ends is not null) and (ends is not null) = (held is not null)

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { cellParams, type Failure, type RunReport } from '../../contract/index.ts';
+import { writeReport, zipCells } from '../report/archive.ts';
+import type { Prepared } from '../run/prepare.ts';
+import { reportInput } from '../run/run.ts';
+import { Inventory } from '../run/staging.ts';
+import { loadShard, type ShardParts, type ShardResult } from './shard.ts';
+
+/** A shard as the database knows it: its result, or what became of the strategy; neither where it was called off. */
+export interface ShardRow {
+  readonly number: number;
+  readonly cell: number;
+  readonly result: string | null;
+  readonly sha256: string | null;
+  readonly failure: Failure | null;
+}
+
+export interface Assembled {
+  /** The object that holds the archive, and its size. */
+  readonly archive: string;
+  readonly bytes: number;
+  readonly report: RunReport;
+}
+
+/**
+ * Makes the reports of a run from its shards, cell by cell and in the order of the plan, and stores their archive. A cell
+ * with a failed shard has none; what counts for it is its first failure.
+ */
+export async function assemble(
+  { store, sandbox, limits }: ShardParts,
+  temp: string,
+  prepared: Prepared,
+  { run, fence }: { readonly run: string; readonly fence: number },
+  shards: readonly ShardRow[],
+  signal: AbortSignal,
+): Promise<Assembled> {
+  const folder = await mkdtemp(join(temp, 'backtest-assembly-'));
+  try {
+    const provenance = {
+      run,
+      sandbox: { kind: sandbox.kind, ...(await sandbox.describe(prepared.manifest.language)) },
+      machine: { platform: platform(), arch: arch(), node: process.version },
+    };
+    const cells: RunReport['cells'] = [];
+    let archive = '';
+    for (const [cell, params] of cellParams(prepared.manifest).entries()) {
+      signal.throwIfAborted();
+      const own = shards.filter((shard) => shard.cell === cell);
+      const failed = own.find(({ failure }) => failure !== null);
+      if (failed) {
+        cells.push({
+          cell,
+          params,
+          result_digest: null,
+          net: null,
+          fills: null,
+          markets: null,
+          failure: failed.failure,
+        });
+        continue;
+      }
+      const results: ShardResult[] = [];
+      for (const { result, sha256 } of own) results.push(await loadShard(store, result!, sha256!));
+      const inventory = new Inventory();
+      for (const { files } of results) inventory.addRecords(files);
+      const input = reportInput({
+        prepared,
+        cell,
+        params,
+        units: results.map(({ unit }) => unit),
+        inventory,
+        dropped: [...new Set(results.flatMap(({ dropped }) => dropped))].sort(),
+        prefetch_ms: limits.prefetch_ms,
+      });
+      const ticks = results.reduce((sum, result) => sum + result.ticks, 0);
+      const extras = { manifest_text: prepared.manifestText, provenance: { ...provenance, ticks } };
+      const written = await writeReport(input, extras, join(folder, nameOf(cell)));
+      const { pnl, fills, markets } = written.report;
+      const figures = { net: pnl.net, fills: fills.count, markets: markets.count };
+      cells.push({ cell, params, result_digest: written.result_digest, ...figures, failure: null });
+      archive = written.archive;
+    }
+    if (cells.length > 1) archive = await zipSweep(folder, cells);
+    const sha256 = await digest(archive);
+    const object = `run/${run}/${fence}/${sha256}.zip`;
+    signal.throwIfAborted();
+    await store.put(object, { file: archive });
+    return { archive: object, bytes: (await stat(archive)).size, report: { archive_sha256: sha256, cells } };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const nameOf = (cell: number): string => String(cell).padStart(3, '0');
+
+async function zipSweep(folder: string, cells: RunReport['cells']): Promise<string> {
+  const index = join(folder, 'cells.json');
+  await writeFile(index, `${JSON.stringify(cells, null, 2)}\n`);
+  const reported = cells
+    .filter(({ result_digest }) => result_digest !== null)
+    .map(({ cell }) => nameOf(cell));
+  const archive = join(folder, 'sweep.zip');
+  await zipCells(
+    archive,
+    index,
+    reported.map((name) => ({ name: `cells/${name}`, folder: join(folder, name) })),
+  );
+  return archive;
+}
+
+async function digest(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

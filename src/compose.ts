@@ -63,7 +63,11 @@ export async function openDatabase(config: Config): Promise<Database> {
 }
 
 export async function openStore(config: Config): Promise<ObjectStore> {
-  if (config.s3) return (await import('./store/s3.ts')).openS3Store(config.s3);
+  if (config.s3) {
+    const { bucket, region, endpoint, credentials } = config.s3;
+    const { openS3Store } = await import('./store/s3.ts');
+    return openS3Store({ bucket, region, ...(endpoint && { endpoint }), ...(credentials && { credentials }) });
+  }
   const { openFolderStore } = await import('./store/folder.ts');
   return openFolderStore(join(config.data_folder, 'objects'), {
     base_url: config.public_url ?? `http://${config.host}:${config.port}`,

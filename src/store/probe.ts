@@ -6,8 +6,8 @@ import type { ObjectStore } from './store.ts';
 export async function probeStore(store: Omit<ObjectStore, 'probe'>, where: string): Promise<void> {
   const key = `probe/${randomUUID()}`;
   const written = Buffer.from(key);
+  await store.put(key, written);
   try {
-    await store.put(key, written);
     // What was there first must stay.
     await store.put(key, Buffer.from('other bytes'));
     const stream = await store.get(key);

@@ -1,0 +1,90 @@
+import { availableParallelism } from 'node:os';
+import rateLimit from '@fastify/rate-limit';
+import swagger from '@fastify/swagger';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { FolderStore } from '../store/folder.ts';
+import { authentication, tooMany } from './auth.ts';
+import { remembering } from './catalogue.ts';
+import { documentOptions } from './document.ts';
+import { answerTo, logged, Refusal } from './errors.ts';
+import { waitingLine } from './line.ts';
+import { objects } from './objects.ts';
+import type { Api, ApiParts } from './parts.ts';
+import { runs } from './runs.ts';
+import { service } from './service.ts';
+import { submission } from './submission.ts';
+import { upload } from './upload.ts';
+
+/** Submissions that may wait for their turn. */
+const ROOM = 1_000;
+/** For bodies of objects; all others are cut by the time limit of their route. */
+const BODY_MS = 300_000;
+
+/** Every endpoint of the service; `listen` and `close` are the caller's. The parts stay open when it closes. */
+export function buildApi(parts: ApiParts): FastifyInstance {
+  const { rate, log } = parts;
+  const app = fastify({
+    // What is logged is decided in one place, below: the framework's own lines hold whole URLs and messages.
+    logger: false,
+    bodyLimit: 65_536,
+    handlerTimeout: rate.answer_ms,
+    requestTimeout: BODY_MS,
+    http: { headersTimeout: rate.answer_ms, connectionsCheckingInterval: 1_000 },
+    trustProxy: (_address, hop) => hop < rate.proxies,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 1_000 },
+    frameworkErrors: (_error, request, reply) => refuse(new Refusal(400, 'no such path'), request, reply),
+  }).withTypeProvider<ZodTypeProvider>();
+
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.decorateRequest('customer', null);
+  app.decorateRequest('run', null);
+
+  const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, body, headers = {} } = answerTo(error, request.routeOptions.config.submission ?? null);
+    if (status >= 500 && log) log[status === 500 ? 'error' : 'warn']({ ...about(request), ...logged(error) });
+    // The rest of a body that nobody reads must not hold the connection.
+    if (!request.raw.complete) reply.header('connection', 'close');
+    return reply.code(status).headers(headers).send(body);
+  };
+  app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    if (!log) return;
+    log.info({ ...about(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) });
+  });
+
+  app.register(rateLimit, {
+    global: false,
+    max: rate.per_address_and_minute,
+    timeWindow: 60_000,
+    errorResponseBuilder: (_request, { ttl }) => tooMany(Math.ceil(ttl / 1000)),
+  });
+  app.register(swagger, documentOptions(parts.public_url));
+  app.after(() => {
+    app.addHook('onRequest', app.rateLimit());
+    app.setNotFoundHandler(() => {
+      throw new Refusal(404, 'no such route: /v1/openapi.json lists them');
+    });
+    const api: Api = {
+      ...parts,
+      archive: remembering(parts.archive),
+      line: waitingLine(2 * availableParallelism(), ROOM),
+      authenticate: authentication(app, parts.db, rate),
+    };
+    for (const family of [service, submission, upload, runs]) family(app, api);
+    if (parts.store.kind === 'folder') objects(app, parts.store as FolderStore);
+  });
+  return app;
+}
+
+const about = (request: FastifyRequest) => ({
+  method: request.method,
+  route: request.routeOptions.url ?? null,
+  customer: request.customer,
+  run: request.run,
+});

@@ -3,7 +3,14 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FLEET_LIMITS, type FleetLimits, LIMITS, type Limits, type Run, scope } from '../../contract/index.ts';
+import {
+  FLEET_LIMITS,
+  type FleetLimits,
+  LIMITS,
+  type Limits,
+  type Run,
+  scope,
+} from '../../contract/index.ts';
 import { openArchive } from '../../src/archive/catalogue.ts';
 import { readSource } from '../../src/check/read.ts';
 import { openStore, PACKAGE } from '../../src/compose.ts';
@@ -86,8 +93,22 @@ export class Fleet {
     more: Partial<Submission> = {},
   ): Promise<Submitted> {
     const archive = openArchive(this.config.archive!);
-    const prepared = await prepare(await readSource(folder, this.box), archive, scope.parse(wanted), this.box, null);
-    const submission = { customer, prepared, uploads: new Map(), locale: 'en', email: null, repeat: null, ...more };
+    const prepared = await prepare(
+      await readSource(folder, this.box),
+      archive,
+      scope.parse(wanted),
+      this.box,
+      null,
+    );
+    const submission = {
+      customer,
+      prepared,
+      uploads: new Map(),
+      locale: 'en',
+      email: null,
+      repeat: null,
+      ...more,
+    };
     return submit(this, submission, this.limits);
   }
 

@@ -32,13 +32,21 @@ export function openPostgres(url: string, { connections = 10 }: { connections?: 
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
+  const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | null = null;
+  const borrow = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
+    if (closing !== null) return Promise.reject(new Unreachable('the database', new Error('it was closed')));
+    const run = borrowing(pool, work).finally(() => running.delete(run));
+    running.add(run);
+    return run;
+  };
   return {
     kind: 'postgres',
-    query: (text, parameters) => borrowing(pool, (sql) => sql.query(text, parameters)),
-    script: (text) => borrowing(pool, (sql) => sql.script(text)),
-    transaction: (work) => retried(() => borrowing(pool, (sql) => transaction(sql, work))),
-    close: () => (closing ??= pool.end()),
+    query: (text, parameters) => borrow((sql) => sql.query(text, parameters)),
+    script: (text) => borrow((sql) => sql.script(text)),
+    transaction: (work) => retried(() => borrow((sql) => transaction(sql, work))),
+    // The pool would forget those who still wait for a connection.
+    close: () => (closing ??= Promise.allSettled(running).then(() => pool.end())),
   };
 }
 

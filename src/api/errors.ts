@@ -48,7 +48,6 @@ export function answerTo(error: unknown, known: readonly string[] | null): Answe
   if (error instanceof Refused) return { status: error.status, body: { error: error.message } };
   if (error instanceof Unreachable) return { status: 503, body: { error: BUSY } };
   const { code, statusCode = 500 } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_HANDLER_TIMEOUT') return { status: 503, body: { error: BUSY } };
   if (hasZodFastifySchemaValidationErrors(error))
     return refused(new Rejection(...flaw(error.validation[0], error.validationContext, known ?? [])), known);
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')

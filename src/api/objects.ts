@@ -3,7 +3,7 @@ import { OBJECTS } from '../store/signed.ts';
 import { Refusal } from './errors.ts';
 import type { App } from './parts.ts';
 
-/** An upload may come over a slow line, for as long as its link is good. */
+/** What goes over a slow line may take as long as its link is good. */
 const UPLOAD_MS = 300_000;
 
 /** Serves the signed links of a folder. They are not for people, and no part of the document. */
@@ -16,7 +16,7 @@ export function objects(app: App, store: FolderStore): void {
       method: ['GET', 'HEAD', 'PUT'],
       url: `${OBJECTS}*`,
       schema: { hide: true } as object,
-      handlerTimeout: UPLOAD_MS,
+      config: { answer_ms: UPLOAD_MS },
       handler: async (request, reply) => {
         const link = store.verify(request.method, request.url);
         if (!link.ok) throw new Refusal(403, `this link is ${link.reason}: ask for a new one`);

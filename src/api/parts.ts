@@ -62,9 +62,13 @@ declare module 'fastify' {
     customer: string | null;
     /** Which run it was about, for the log. */
     run: string | null;
+    /** Ends with the answer, or with the connection. */
+    answered: AbortSignal;
   }
   interface FastifyContextConfig {
-    /** Its body is a submission: what is wrong with it is a Rejection. */
+    /** Within which time it is answered; without it, as all are. */
+    readonly answer_ms?: number;
+    /** Its body is a submission of these fields: what is wrong with it is a Rejection. */
     readonly submission?: readonly string[];
   }
 }

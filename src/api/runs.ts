@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import {
-  archiveAnswer,
-  archiveQuery,
-  run,
-  runsAnswer,
-  runsQuery,
-} from '../../contract/index.ts';
+import { archiveAnswer, archiveQuery, run, runsAnswer, runsQuery } from '../../contract/index.ts';
 import { balance as balanceAnswer } from '../../contract/ledger.ts';
 import { archiveOf, listRuns, readRun } from '../fleet/runs.ts';
 import { balance, history } from '../ledger/transfer.ts';

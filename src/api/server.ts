@@ -7,7 +7,7 @@ import type { FolderStore } from '../store/folder.ts';
 import { authentication, tooMany } from './auth.ts';
 import { remembering } from './catalogue.ts';
 import { documentOptions } from './document.ts';
-import { answerTo, logged, Refusal } from './errors.ts';
+import { answerTo, BUSY, logged, Refusal } from './errors.ts';
 import { waitingLine } from './line.ts';
 import { objects } from './objects.ts';
 import type { Api, ApiParts } from './parts.ts';
@@ -18,8 +18,10 @@ import { upload } from './upload.ts';
 
 /** Submissions that may wait for their turn. */
 const ROOM = 1_000;
-/** For bodies of objects; all others are cut by the time limit of their route. */
+/** For the slowest body, an object's; others are cut by the time limit of their route. */
 const BODY_MS = 300_000;
+
+const SLOW = 'the request took too long to arrive';
 
 /** Every endpoint of the service; `listen` and `close` are the caller's. The parts stay open when it closes. */
 export function buildApi(parts: ApiParts): FastifyInstance {
@@ -28,7 +30,6 @@ export function buildApi(parts: ApiParts): FastifyInstance {
     // What is logged is decided in one place, below: the framework's own lines hold whole URLs and messages.
     logger: false,
     bodyLimit: 65_536,
-    handlerTimeout: rate.answer_ms,
     requestTimeout: BODY_MS,
     http: { headersTimeout: rate.answer_ms, connectionsCheckingInterval: 1_000 },
     trustProxy: (_address, hop) => hop < rate.proxies,
@@ -41,6 +42,7 @@ export function buildApi(parts: ApiParts): FastifyInstance {
   app.setSerializerCompiler(serializerCompiler);
   app.decorateRequest('customer', null);
   app.decorateRequest('run', null);
+  app.decorateRequest('answered');
 
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const { status, body, headers = {} } = answerTo(error, request.routeOptions.config.submission ?? null);
@@ -50,8 +52,10 @@ export function buildApi(parts: ApiParts): FastifyInstance {
     return reply.code(status).headers(headers).send(body);
   };
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store');
+    const { answer_ms = rate.answer_ms } = request.routeOptions.config;
+    request.answered = inTime(request, reply, answer_ms);
   });
   app.addHook('onResponse', async (request, reply) => {
     if (!log) return;
@@ -80,6 +84,21 @@ export function buildApi(parts: ApiParts): FastifyInstance {
     if (parts.store.kind === 'folder') objects(app, parts.store as FolderStore);
   });
   return app;
+}
+
+/** Answers for a handler that takes too long, or ends what it began to send. The signal says that nobody waits any more. */
+function inTime(request: FastifyRequest, reply: FastifyReply, ms: number): AbortSignal {
+  const answered = new AbortController();
+  const alarm = setTimeout(() => {
+    if (reply.raw.headersSent) reply.raw.destroy();
+    else reply.send(request.raw.complete ? new Refusal(503, BUSY) : new Refusal(408, SLOW));
+  }, ms);
+  // Of the answer: a request closes as soon as it is read.
+  reply.raw.once('close', () => {
+    clearTimeout(alarm);
+    answered.abort();
+  });
+  return answered.signal;
 }
 
 const about = (request: FastifyRequest) => ({

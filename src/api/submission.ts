@@ -51,8 +51,7 @@ export function submission(app: App, api: Api): void {
   const submitted = {
     // Source as JSON: a letter of two bytes may be written as six characters.
     bodyLimit: 3 * limits.source_bytes + 65_536,
-    handlerTimeout: 3 * api.rate.answer_ms,
-    config: { submission: Object.keys(submitRequest.shape) },
+    config: { submission: Object.keys(submitRequest.shape), answer_ms: 3 * api.rate.answer_ms },
   };
   app.post(
     '/v1/backtest/check',
@@ -111,7 +110,7 @@ export function submission(app: App, api: Api): void {
 type Request = FastifyRequest & { readonly body: z.infer<typeof submitRequest> };
 
 const inLine = <T>({ line }: Api, request: Request, work: () => Promise<T>): Promise<T> =>
-  line(request.customer ?? request.ip, request.signal, work);
+  line(request.customer ?? request.ip, request.answered, work);
 
 async function accept(api: Api, request: Request) {
   const { prepared: found, uploads } = await prepared(api, request);

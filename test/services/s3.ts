@@ -30,7 +30,10 @@ export async function startS3({ conditional = true } = {}): Promise<S3Server> {
     [SERVER, folder, accessKeyId, secretAccessKey, conditional ? '1' : '0'],
     { stdio: ['pipe', 'pipe', 'pipe'] },
   );
-  const ended = once(server, 'close').catch(() => {});
+  const ended = once(server, 'close').then(
+    () => undefined,
+    () => undefined,
+  );
   const complaint = text(server.stderr);
   const stop = async (): Promise<void> => {
     server.kill('SIGKILL');

@@ -13,7 +13,7 @@ import {
 } from '../../contract/index.ts';
 import { openArchive } from '../../src/archive/catalogue.ts';
 import { readSource } from '../../src/check/read.ts';
-import { openStore, PACKAGE } from '../../src/compose.ts';
+import { openStore, PACKAGE, type SandboxKind } from '../../src/compose.ts';
 import { type Config, parse } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -34,6 +34,7 @@ export interface FleetOptions {
   readonly limits?: Partial<FleetLimits>;
   readonly box?: Partial<Limits>;
   readonly archive?: string;
+  readonly sandbox?: SandboxKind;
   /** An own database and queue each, if none are given. */
   readonly db?: Database;
   readonly queue?: RunQueue;
@@ -49,15 +50,23 @@ export class Fleet {
   readonly limits: FleetLimits;
   readonly box: Limits;
   readonly events: WorkerEvent[] = [];
+  private readonly sandbox: SandboxKind;
   private readonly workers: RunningWorker[] = [];
 
   private constructor(
     folder: string,
     config: Config,
     store: ObjectStore,
-    { db, queue, limits, box }: Required<Pick<FleetOptions, 'db' | 'queue'>> & FleetOptions,
+    {
+      db,
+      queue,
+      limits,
+      box,
+      sandbox = 'process',
+    }: Required<Pick<FleetOptions, 'db' | 'queue'>> & FleetOptions,
   ) {
     this.folder = folder;
+    this.sandbox = sandbox;
     this.config = config;
     this.store = store;
     this.db = db;
@@ -113,7 +122,7 @@ export class Fleet {
   }
 
   async work(slots = 1, id = `worker-${this.workers.length}`): Promise<RunningWorker> {
-    const open = { config: this.config, sandbox: 'process' as const, limits: this.box };
+    const open = { config: this.config, sandbox: this.sandbox, limits: this.box };
     const worker = await startWorker({
       id,
       db: this.db,

@@ -32,6 +32,8 @@ export const runReport = z.object({
       params: z.record(z.string(), z.unknown()),
       /** Of all files but provenance.json; null: the cell made no report. */
       result_digest: sha256.nullable(),
+      /** Replayed, and so paid for: without those that the archive turned out not to hold; 0 without a report. */
+      market_days: z.number().int(),
       net: z.number().nullable().describe('dollars'),
       fills: z.number().int().nullable(),
       markets: z.number().int().nullable(),

@@ -4,8 +4,15 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { cellParams, type Failure, type RunReport } from '../../contract/index.ts';
+import {
+  cellParams,
+  type Failure,
+  type MarketResult,
+  type ParamValue,
+  type RunReport,
+} from '../../contract/index.ts';
 import { writeReport, zipCells } from '../report/archive.ts';
+import { ARCHIVE } from '../report/folder.ts';
 import type { Prepared } from '../run/prepare.ts';
 import { reportInput } from '../run/run.ts';
 import { Inventory } from '../run/staging.ts';
@@ -32,13 +39,14 @@ export interface Assembled {
  * with a failed shard has none; what counts for it is its first failure.
  */
 export async function assemble(
-  { store, sandbox, limits }: ShardParts,
+  parts: ShardParts,
   temp: string,
   prepared: Prepared,
   { run, fence }: { readonly run: string; readonly fence: number },
   shards: readonly ShardRow[],
   signal: AbortSignal,
 ): Promise<Assembled> {
+  const { store, sandbox } = parts;
   const folder = await mkdtemp(join(temp, 'backtest-assembly-'));
   try {
     const provenance = {
@@ -46,46 +54,18 @@ export async function assemble(
       sandbox: { kind: sandbox.kind, ...(await sandbox.describe(prepared.manifest.language)) },
       machine: { platform: platform(), arch: arch(), node: process.version },
     };
-    const cells: RunReport['cells'] = [];
-    let archive = '';
+    const cells: Cell[] = [];
     for (const [cell, params] of cellParams(prepared.manifest).entries()) {
       signal.throwIfAborted();
       const own = shards.filter((shard) => shard.cell === cell);
-      const failed = own.find(({ failure }) => failure !== null);
-      if (failed) {
-        cells.push({
-          cell,
-          params,
-          result_digest: null,
-          net: null,
-          fills: null,
-          markets: null,
-          failure: failed.failure,
-        });
-        continue;
-      }
-      const results: ShardResult[] = [];
-      for (const { result, sha256 } of own) results.push(await loadShard(store, result!, sha256!));
-      const inventory = new Inventory();
-      for (const { files } of results) inventory.addRecords(files);
-      const input = reportInput({
-        prepared,
-        cell,
-        params,
-        units: results.map(({ unit }) => unit),
-        inventory,
-        dropped: [...new Set(results.flatMap(({ dropped }) => dropped))].sort(),
-        prefetch_ms: limits.prefetch_ms,
-      });
-      const ticks = results.reduce((sum, result) => sum + result.ticks, 0);
-      const extras = { manifest_text: prepared.manifestText, provenance: { ...provenance, ticks } };
-      const written = await writeReport(input, extras, join(folder, nameOf(cell)));
-      const { pnl, fills, markets } = written.report;
-      const figures = { net: pnl.net, fills: fills.count, markets: markets.count };
-      cells.push({ cell, params, result_digest: written.result_digest, ...figures, failure: null });
-      archive = written.archive;
+      const failure = own.find((shard) => shard.failure !== null)?.failure;
+      cells.push(
+        failure
+          ? { cell, params, ...NOTHING, failure }
+          : await writeCell(parts, join(folder, nameOf(cell)), prepared, { cell, params }, own, provenance),
+      );
     }
-    if (cells.length > 1) archive = await zipSweep(folder, cells);
+    const archive = cells.length > 1 ? await zipSweep(folder, cells) : join(folder, nameOf(0), ARCHIVE);
     const sha256 = await digest(archive);
     const object = `run/${run}/${fence}/${sha256}.zip`;
     signal.throwIfAborted();
@@ -96,9 +76,47 @@ export async function assemble(
   }
 }
 
+type Cell = RunReport['cells'][number];
+
+const NOTHING = { result_digest: null, market_days: 0, net: null, fills: null, markets: null };
+
+/** Writes the report of a cell that has all of its shards. */
+async function writeCell(
+  { store, limits }: ShardParts,
+  out: string,
+  prepared: Prepared,
+  { cell, params }: Pick<Cell, 'cell'> & { readonly params: Readonly<Record<string, ParamValue>> },
+  shards: readonly ShardRow[],
+  provenance: object,
+): Promise<Cell> {
+  const results: ShardResult[] = [];
+  for (const { result, sha256 } of shards) results.push(await loadShard(store, result!, sha256!));
+  const inventory = new Inventory();
+  for (const { files } of results) inventory.addRecords(files);
+  const units = results.map(({ unit }) => unit);
+  const dropped = [...new Set(results.flatMap((result) => result.dropped))].sort();
+  const { prefetch_ms } = limits;
+  const input = reportInput({ prepared, cell, params, units, inventory, dropped, prefetch_ms });
+  const ticks = results.reduce((sum, result) => sum + result.ticks, 0);
+  const extras = { manifest_text: prepared.manifestText, provenance: { ...provenance, ticks } };
+  const { report, result_digest } = await writeReport(input, extras, out);
+  return {
+    cell,
+    params,
+    result_digest,
+    market_days: new Set(units.flatMap(({ markets }) => markets.map(marketDay))).size,
+    net: report.pnl.net,
+    fills: report.fills.count,
+    markets: report.markets.count,
+    failure: null,
+  };
+}
+
+const marketDay = ({ asset, interval, date }: MarketResult): string => `${asset} ${interval} ${date}`;
+
 const nameOf = (cell: number): string => String(cell).padStart(3, '0');
 
-async function zipSweep(folder: string, cells: RunReport['cells']): Promise<string> {
+async function zipSweep(folder: string, cells: readonly Cell[]): Promise<string> {
   const index = join(folder, 'cells.json');
   await writeFile(index, `${JSON.stringify(cells, null, 2)}\n`);
   const reported = cells

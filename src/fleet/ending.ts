@@ -43,11 +43,7 @@ export function finishRun(
 ): Promise<Ended> {
   return ending(db, claim, async (sql) => {
     if (!(await endClaim(sql, claim, 'done', { ticks: 0 }))) return 'stale';
-    const [run] = await sql.query<{ market_days: number }>('select market_days from run where id = $1', [
-      claim.run,
-    ]);
-    const reports = made.report.cells.filter(({ result_digest }) => result_digest !== null).length;
-    const spent = run!.market_days * reports;
+    const spent = made.report.cells.reduce((sum, { market_days }) => sum + market_days, 0);
     await settle(sql, { run: claim.run, amount: spent });
     await end(sql, claim.run, 'done', {
       credits_spent: spent,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { move } from '../../src/fleet/state.ts';
 import { violations } from '../../src/ledger/invariants.ts';
 import { InsufficientCredits } from '../../src/ledger/refused.ts';
 import { balance } from '../../src/ledger/transfer.ts';
-import { strategy } from '../run/runs.ts';
+import { SYNTHETIC, strategy } from '../run/runs.ts';
 import { Fleet } from './fleet.ts';
 
 let fleet: Fleet;
@@ -159,6 +159,25 @@ test('a run that meets fault after fault of ours ends, and its credits come back
     });
     expect(other.events.filter(({ event }) => event === 'fault')).toHaveLength(3);
     expect(await balance(other.db, customer)).toBe(10);
+    expect(await violations(other.db)).toEqual([]);
+  } finally {
+    await other.close();
+  }
+});
+
+test('market-days that the archive does not hold any more when their turn comes are not charged', async () => {
+  const archive = join(folder, 'archive');
+  cpSync(SYNTHETIC, archive, { recursive: true });
+  const other = await Fleet.open({ archive });
+  try {
+    const customer = await other.customer('days', 10);
+    const { run_id, credits_held } = await other.submit(customer, written('days', ''), { ...quick, days: 2 });
+    const [newest] = readdirSync(join(archive, 'venue_a')).sort().reverse();
+    rmSync(join(archive, 'venue_a', newest!), { recursive: true });
+    await other.work(1);
+    const run = await other.over(customer, run_id);
+    expect([credits_held, run.status, run.credits_spent]).toEqual([2, 'done', 1]);
+    expect(await balance(other.db, customer)).toBe(9);
     expect(await violations(other.db)).toEqual([]);
   } finally {
     await other.close();

@@ -1,5 +1,6 @@
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { FLEET_LIMITS, type FleetLimits } from '../contract/limits.ts';
 
 /** Everything that the environment decides. */
 export interface Config {
@@ -30,6 +31,9 @@ export interface Config {
   readonly ops_port: number;
   /** How many tasks a worker takes at once; null: one for each core. */
   readonly slots: number | null;
+  /** What a worker runs strategies in. `process` protects nothing: for one's own code only. */
+  readonly sandbox: 'docker' | 'process';
+  readonly fleet: FleetLimits;
   readonly log_level: string;
   /** For commands against a server: its address and the key to use. */
   readonly server: string | null;
@@ -48,6 +52,7 @@ export interface S3Config {
 type Env = Readonly<Record<string, string | undefined>>;
 
 const CACHE_GB = 20;
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** Throws an Error that names the variable when one is unusable. An empty variable counts as not set. */
 export function parse(env: Env, home: string, temp: string): Config {
@@ -73,7 +78,9 @@ export function parse(env: Env, home: string, temp: string): Config {
     public_url: url(env, 'BACKTEST_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '') ?? null,
     ops_port: whole(env, 'BACKTEST_OPS_PORT', 65_535) ?? 9090,
     slots: whole(env, 'BACKTEST_SLOTS', 256) || null,
-    log_level: level(env),
+    sandbox: oneOf(env, 'BACKTEST_SANDBOX', ['docker', 'process'], 'docker'),
+    fleet: fleet(env),
+    log_level: oneOf(env, 'BACKTEST_LOG', LEVELS, 'info'),
     server: url(env, 'BACKTEST_SERVER', ['http:', 'https:'])?.replace(/\/+$/, '') ?? null,
     key: env.BACKTEST_KEY || null,
   });
@@ -101,12 +108,30 @@ function whole(env: Env, name: string, most: number): number | null {
   return Number(value);
 }
 
-function level(env: Env): string {
-  const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
-  const value = env.BACKTEST_LOG || 'info';
-  if (!levels.includes(value))
-    throw new Error(`BACKTEST_LOG is "${value}". It must be one of ${levels.join(', ')}.`);
+function oneOf<T extends string>(env: Env, name: string, values: readonly T[], otherwise: T): T {
+  const value = (env[name] || otherwise) as T;
+  if (!values.includes(value))
+    throw new Error(`${name} is "${value}". It must be one of ${values.join(', ')}.`);
   return value;
+}
+
+/** What an operator may tune of the fleet. All workers of a fleet should agree on the lease. */
+function fleet(env: Env): FleetLimits {
+  const ms = (name: string, otherwise: number, least: number): number => {
+    const value = whole(env, name, 86_400_000) ?? otherwise;
+    if (value < least) throw new Error(`${name} is "${value}". It must be at least ${least} milliseconds.`);
+    return value;
+  };
+  const lease_ms = ms('BACKTEST_LEASE_MS', FLEET_LIMITS.lease_ms, 300);
+  return Object.freeze({
+    ...FLEET_LIMITS,
+    lease_ms,
+    // A claim is renewed at these moments only.
+    progress_ms: Math.min(FLEET_LIMITS.progress_ms, Math.floor(lease_ms / 3)),
+    sweep_ms: ms('BACKTEST_SWEEP_MS', FLEET_LIMITS.sweep_ms, 100),
+    grace_ms: ms('BACKTEST_GRACE_MS', FLEET_LIMITS.grace_ms, 0),
+    backoff_ms: ms('BACKTEST_BACKOFF_MS', FLEET_LIMITS.backoff_ms, 1),
+  });
 }
 
 function s3(env: Env): S3Config | null {

@@ -1,0 +1,43 @@
+import { languages, venues } from '../../contract/index.ts';
+import { connect } from '../compose.ts';
+import type { Config } from '../config.ts';
+import { resolveImage } from '../sandbox/images.ts';
+import type { Opening } from './parts.ts';
+import type { Check } from './preflight.ts';
+
+/** What must hold before a service is what it says it is. */
+export function checksFor(
+  config: Config,
+  parts: Opening,
+  does: { readonly work: boolean; readonly api: boolean },
+): Check[] {
+  // Without a queue, store or archive an api answers most of what it is asked; all of its copies would fall at once.
+  const checks = [
+    { name: 'database', needed: true, run: () => database(parts) },
+    { name: 'queue', needed: does.work, run: async () => (await parts.get('queue')).probe() },
+    { name: 'store', needed: does.work, run: async () => (await parts.get('store')).probe() },
+    { name: 'archive', needed: does.work, run: () => archive(parts) },
+  ];
+  if (!does.work || config.sandbox === 'process') return checks;
+  return [
+    ...checks,
+    { name: 'docker', needed: true, run: async () => void (await connect(config)) },
+    ...languages.map((language) => ({
+      name: `image ${language}`,
+      needed: true,
+      run: async () => void (await resolveImage(await connect(config), language)),
+    })),
+  ];
+}
+
+/** Its schema was brought up when it was opened; one that was replaced since by an empty one shows here. */
+async function database(parts: Opening): Promise<void> {
+  await (await parts.get('db')).query('select name from migration limit 1');
+}
+
+async function archive(parts: Opening): Promise<void> {
+  const opened = await parts.get('archive');
+  const days = await Promise.all(venues.map((venue) => opened.days(venue, AbortSignal.timeout(10_000))));
+  if (days.every((of) => of.length === 0))
+    throw new Error(`The archive at ${opened.location} holds no days. Is BACKTEST_ARCHIVE right?`);
+}

@@ -9,8 +9,9 @@ export interface Signed {
 }
 
 /**
- * Objects by key (`[a-z0-9._/-]`, at most 512 characters, no empty or dot segments). An object appears whole or not at
- * all and never changes. Every operation throws `Unreachable` when the store is away, in bounded time.
+ * Objects by key (`[a-z0-9._/-]`, at most 512 characters; segments of at most 250, none empty or dots). An object appears
+ * whole or not at all and never changes. Every operation throws `Unreachable` when the store is away, in bounded time,
+ * and so does a stream that breaks off.
  */
 export interface ObjectStore {
   readonly kind: 'folder' | 's3';

@@ -28,9 +28,9 @@ function told(event: WorkerEvent): [Level, object] {
     case 'lost':
       return ['warn', {}];
     case 'done':
-      return ['info', { ...came(event.done), ended: event.ended, ms: Math.round(event.ms) }];
+      return ['info', { ...came(event.done), wait_ms: event.wait_ms, ms: Math.round(event.ms) }];
     case 'fault':
-      return ['error', { ended: event.ended, message: clean(event.message) }];
+      return ['error', { wait_ms: event.wait_ms, message: clean(event.message) }];
     case 'swept': {
       const { expired, overdue, rung, removed } = event.swept;
       const any = expired + overdue + rung + removed > 0;

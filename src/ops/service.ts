@@ -26,7 +26,7 @@ export interface Service extends Readiness {
   stop(): Promise<void>;
 }
 
-type Running = Pick<Service, 'stop'>;
+export type Running = Pick<Service, 'stop'>;
 
 /**
  * Starts a process of the fleet. It waits for what it stands on as long as that takes; meanwhile /ready says what is
@@ -77,7 +77,8 @@ export async function startService(config: Config, role: Role, log: Logger): Pro
   return { started, state: readiness.state, ops_port: ops.port, stop: () => (stopped ??= stop()) };
 }
 
-async function startFleetWorker(
+/** Takes tasks as soon as it resolves. The parts stay open when it stops. */
+export async function startFleetWorker(
   config: Config,
   { db, queue, store }: Parts,
   slots: number,
@@ -104,7 +105,8 @@ async function startFleetWorker(
   return worker;
 }
 
-async function startApi(config: Config, parts: Parts, log: Logger): Promise<Running> {
+/** Listens as soon as it resolves; rejects where the port is taken. The parts stay open when it stops. */
+export async function startApi(config: Config, parts: Parts, log: Logger): Promise<Running> {
   const { host, port, public_url, fleet } = config;
   const [{ buildApi }, { RATE }] = await Promise.all([import('../api/server.ts'), import('../api/parts.ts')]);
   const app = buildApi({

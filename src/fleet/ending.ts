@@ -16,7 +16,7 @@ export function finishShard(
   claim: Claim,
   shard: { readonly result: string; readonly sha256: string; readonly ticks: number },
 ): Promise<Ended> {
-  return ending(db, claim, async (sql) => {
+  return ending(db, claim.run, async (sql) => {
     if (!(await endClaim(sql, claim, 'done', shard))) return 'stale';
     return advance(sql, claim.run);
   });
@@ -24,7 +24,7 @@ export function finishShard(
 
 /** A strategy failed. What stands behind that in its cell is called off; what stands before may still fail first. */
 export function failShard(db: Database, claim: Claim, failure: Failure): Promise<Ended> {
-  return ending(db, claim, async (sql) => {
+  return ending(db, claim.run, async (sql) => {
     if (!(await endClaim(sql, claim, 'failed', { failure, ticks: 0 }))) return 'stale';
     const [task] = await sql.query<{ cell: number }>('select cell from task where run = $1 and number = $2', [
       claim.run,
@@ -41,7 +41,7 @@ export function finishRun(
   claim: Claim,
   made: { readonly archive: string; readonly bytes: number; readonly report: RunReport },
 ): Promise<Ended> {
-  return ending(db, claim, async (sql) => {
+  return ending(db, claim.run, async (sql) => {
     if (!(await endClaim(sql, claim, 'done', { ticks: 0 }))) return 'stale';
     const spent = made.report.cells.reduce((sum, { market_days }) => sum + market_days, 0);
     await settle(sql, { run: claim.run, amount: spent });
@@ -56,19 +56,27 @@ export function finishRun(
   });
 }
 
-/** A fault of ours: the task waits and is tried again, until it was tried too often. */
-export function faulted(db: Database, claim: Claim, limits: FleetLimits): Promise<Ended> {
-  return ending(db, claim, async (sql) => {
-    const [task] = await sql.query<{ faults: number }>(
+/**
+ * A fault of ours: the task waits and is tried again, until it was tried too often. `wait_ms`: until it may be rung for;
+ * null where it is not tried again, or not by us.
+ */
+export function faulted(
+  db: Database,
+  { run, number, fence }: Claim,
+  limits: FleetLimits,
+): Promise<{ readonly wait_ms: number | null }> {
+  return ending(db, run, async (sql) => {
+    const [task] = await sql.query<{ faults: number; wait_ms: number }>(
       `update task set status = 'queued', worker = null, lease_ms = null, rung_ms = null, share = 0, ticks = 0,
          faults = faults + 1, due_ms = now_ms() + ($4 * power(2, least(faults, 10)))::bigint
-       where run = $1 and number = $2 and fence = $3 and status = 'claimed' returning faults`,
-      [claim.run, claim.number, claim.fence, limits.backoff_ms],
+       where run = $1 and number = $2 and fence = $3 and status = 'claimed'
+       returning faults, due_ms - now_ms() as wait_ms`,
+      [run, number, fence, limits.backoff_ms],
     );
-    if (!task) return 'stale';
-    if (task.faults < limits.faults) return 'next';
-    await failRun(sql, claim.run, FAULT);
-    return 'ended';
+    if (!task) return { wait_ms: null };
+    if (task.faults < limits.faults) return { wait_ms: task.wait_ms };
+    await failRun(sql, run, FAULT);
+    return { wait_ms: null };
   });
 }
 
@@ -101,7 +109,7 @@ async function end(
 }
 
 /** One end at a time for each run: which shard is the last one must be certain. */
-function ending(db: Database, { run }: Claim, work: (sql: Sql) => Promise<Ended>): Promise<Ended> {
+function ending<T>(db: Database, run: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   return db.transaction(async (sql) => {
     await sql.query('select id from run where id = $1 for update', [run]);
     return work(sql);

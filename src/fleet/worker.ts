@@ -21,7 +21,12 @@ export type WorkerEvent =
       readonly ms: number;
     }
   | { readonly event: 'lost' | 'handed_back'; readonly claim: Claim }
-  | { readonly event: 'fault'; readonly claim: Claim; readonly message: string; readonly ended: Ended }
+  | {
+      readonly event: 'fault';
+      readonly claim: Claim;
+      readonly message: string;
+      readonly wait_ms: number | null;
+    }
   | { readonly event: 'swept'; readonly swept: Swept }
   | { readonly event: 'trouble'; readonly what: string; readonly message: string };
 
@@ -118,7 +123,7 @@ async function answerBell(parts: WorkerParts, slot: Slot, stopping: AbortSignal)
     const done = await slot.run(await jobOf(db, task), signal, lease.heard);
     const ended = await lease.persist(() => bringIn(db, task, done));
     tell({ event: 'done', claim: task, done, ended, ms: performance.now() - began });
-    if (ended === 'next') await ringFor(parts, task.run);
+    if (ended === 'next') await ringFor(parts, task.run).catch(() => {});
   } catch (error) {
     await broken(parts, task, lease, error);
   } finally {
@@ -135,10 +140,10 @@ async function broken(parts: WorkerParts, task: Claim, lease: Lease, error: unkn
     tell({ event: 'handed_back', claim: task });
     return ringFor(parts, task.run).catch(() => {});
   }
-  const ended = await lease.persist(() => faulted(db, task, limits));
-  tell({ event: 'fault', claim: task, message: (error as Error).message, ended });
-  if (ended === 'next')
-    await queue.ring([`${task.run}.${task.number}.${task.fence}`], limits.backoff_ms).catch(() => {});
+  const { wait_ms } = await lease.persist(() => faulted(db, task, limits));
+  tell({ event: 'fault', claim: task, message: (error as Error).message, wait_ms });
+  if (wait_ms === null) return;
+  await queue.ring([`${task.run}.${task.number}.${task.fence}`], wait_ms).catch(() => {});
 }
 
 async function jobOf(db: Database, task: Claim): Promise<Job> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,13 +33,22 @@ export interface ServiceOptions {
   /** What makes it shut down in an orderly way without waiting for its clients. */
   readonly quit: NodeJS.Signals;
   readonly ready: () => Promise<boolean>;
-  /** Shell commands for what is left of it when its process tree is gone; they see `$1`, the folder. */
+  /** A file to lock from before the start until all is swept: where there may be one such server at a time. */
+  readonly lock?: string;
+  /** Added to the environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  /**
+   * Shell commands for what is left of it when its process tree is gone. They see `$1`, the folder, and `tree PID`, which
+   * lists a process and all below it.
+   */
   readonly sweep?: string;
 }
 
 // Reads until the pipe from us breaks, so it notices our end of any kind. A server's children may have left its process
 // group, as those of Postgres do, so the tree is what counts; it is frozen first lest it grow while we look.
 const WATCHDOG = `
+[ -z "$2" ] || { exec 9>"$2"; flock 9; }
+echo ready
 cat >/dev/null
 tree() { echo "$1"; for child in $(ps -A -o pid=,ppid= | awk -v parent="$1" '$2 == parent { print $1 }'); do tree "$child"; done; }
 pid=$(cat "$1/pid" 2>/dev/null) && kill -STOP "$pid" 2>/dev/null && kill -KILL $(tree "$pid") 2>/dev/null
@@ -51,18 +60,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, folder, command, user, quit, ready } = options;
   const log = join(folder, 'log');
   const script = `${WATCHDOG}\n${options.sweep ?? ''}\nrm -rf "$1"`;
-  const watchdog = spawn('sh', ['-c', script, 'sh', folder], {
+  const watchdog = spawn('sh', ['-c', script, 'sh', folder, options.lock ?? ''], {
     detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
+  await once(watchdog.stdout, 'data');
   watchdog.unref();
-  (watchdog.stdin as unknown as { unref(): void }).unref();
+  for (const pipe of [watchdog.stdin, watchdog.stdout]) (pipe as unknown as { unref(): void }).unref();
   let child: ChildProcess;
 
   const start = async () => {
     const out = openSync(log, 'a');
     child = spawn(command[0], command.slice(1), {
       cwd: folder,
+      env: { ...process.env, ...options.env },
       ...user,
       // Ctrl-C at the terminal is for the tests; they then stop it.
       detached: true,
@@ -70,6 +81,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     });
     closeSync(out);
     child.on('error', () => {});
+    // Its number may soon be another's.
+    child.on('exit', () => rmSync(join(folder, 'pid'), { force: true }));
     child.unref();
     writeFileSync(join(folder, 'pid'), String(child.pid ?? ''));
     const end = Date.now() + START_MS;

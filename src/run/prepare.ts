@@ -16,7 +16,7 @@ import {
 import type { Archive } from '../archive/catalogue.ts';
 import { coverage, type Need, resolveScope } from '../archive/scope.ts';
 import { check } from '../check/check.ts';
-import { checkSeries } from '../check/series.ts';
+import { readSeriesFile } from '../check/series.ts';
 import { MANIFEST } from '../check/source.ts';
 import type { SeriesRows } from '../replay/stream.ts';
 import { isFeed } from './files.ts';
@@ -115,7 +115,7 @@ export async function readSeries(
       const place = places.get(file);
       if (!place) throw new Rejection('E_SERIES', `${file}: the manifest names it and it was not given`);
       const bytes = await read(place);
-      const { columns, ts, values } = checkSeries(file, bytes, limits);
+      const { columns, ts, values } = await readSeriesFile(file, bytes, limits);
       return {
         name,
         file,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Rejection } from '../../contract/rejection.ts';
-import { checkSeries } from '../../src/check/series.ts';
+import { checkSeries, readSeriesFile } from '../../src/check/series.ts';
 
 const limits = { series_bytes: 1000 };
 const read = (text: string) => checkSeries('f.csv', new TextEncoder().encode(text), limits);
@@ -77,4 +77,19 @@ describe('a series', () => {
       'E_SERIES f.csv: not UTF-8 text; save it as CSV in UTF-8.',
     );
   });
+});
+
+test('a large series is read on another thread, with the same result, and refused with the same words', async () => {
+  const rows = Array.from({ length: 40_000 }, (_, row) => `${1776297600000 + row * 100},${row / 8}`);
+  const bytes = Buffer.from(`ts,v\n${rows.join('\n')}\n`);
+  let turns = 0;
+  const other = setInterval(() => turns++, 0);
+  const series = await readSeriesFile('f.csv', bytes, { series_bytes: 1e7 });
+  clearInterval(other);
+  expect(series).toEqual(checkSeries('f.csv', bytes, { series_bytes: 1e7 }));
+  expect(turns).toBeGreaterThan(0);
+  const wrong = Buffer.concat([bytes, Buffer.from('1,1\n')]);
+  await expect(readSeriesFile('f.csv', wrong, { series_bytes: 1e7 })).rejects.toThrow(
+    '40002:1: 1 is not in ms',
+  );
 });

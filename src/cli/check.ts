@@ -25,7 +25,7 @@ export async function checkCommand(dir: string, options: CheckOptions): Promise<
 }
 
 /** All that can be checked without an archive. */
-async function checkAlone({ files, series }: SourceFolder): Promise<Checked> {
+export async function checkAlone({ files, series }: SourceFolder): Promise<Checked> {
   const checked = await check(files, { limits: LIMITS, series: [...series.keys()] });
   for (const [file, path] of series) checkSeries(file, await readFile(path), LIMITS);
   return checked;
@@ -51,7 +51,8 @@ function tell({ manifest, hooks, files, total_bytes, imports }: Checked, quote: 
   ].join('\n');
 }
 
-function covered({ venue, assets, from, to, marketDays, sweepCells }: Quote): string {
+/** What a run covers, in words. */
+export function covered({ venue, assets, from, to, marketDays, sweepCells }: Quote): string {
   const cells = sweepCells === 1 ? '' : `, each ${sweepCells} times for the sweep`;
   return `${marketDays} market-days: ${assets.join(' ')} on ${venue}, ${from} to ${to}${cells}`;
 }

@@ -74,6 +74,81 @@ Examples:
   )
   .action(async (dir, options) => (await import('./check.ts')).checkCommand(dir, options));
 
+command('submit <dir>', 'run the strategy in DIR on a server')
+  .addOption(venue())
+  .addOption(assets())
+  .addOption(from())
+  .addOption(to())
+  .addOption(days())
+  .option('--email <address>', 'to whom the server may write of this run')
+  .addOption(new Option('--locale <locale>', 'in which language').choices(['en', 'zh']))
+  .addOption(server())
+  .addOption(key())
+  .option('--yes', 'spend the credits without asking; needed where there is no terminal')
+  .option('--watch', 'show how far it is until it is over')
+  .option('--out <folder>', 'with --watch: fetch the report into this folder')
+  .option('--json', 'print the answer as one JSON object')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  $ npx backtest submit my-strategy --days 1 --watch
+  $ npx backtest submit my-strategy --assets BTC,ETH --days 7 --yes --json
+
+The price is shown before anything is submitted. Exit codes with --watch: as of run.`,
+  )
+  .action(async (dir, options) => (await import('./submit.ts')).submitCommand(dir, options));
+
+command('status [run]', 'what became of a run on a server, or of all of yours')
+  .addOption(server())
+  .addOption(key())
+  .option('--watch', 'show how far it is until it is over')
+  .option('--json', 'print the answer as one JSON object')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  $ npx backtest status
+  $ npx backtest status run_0123456789abcdef01234567 --watch`,
+  )
+  .action(async (run, options) => (await import('./status.ts')).statusCommand(run, options));
+
+command('fetch <run>', 'download the report of a run on a server, and verify it')
+  .addOption(server())
+  .addOption(key())
+  .option('--out <file>', 'where it goes (default: out/RUN.zip)')
+  .addHelpText(
+    'after',
+    `
+Example:
+  $ npx backtest fetch run_0123456789abcdef01234567
+
+Where it was interrupted, the same command goes on.`,
+  )
+  .action(async (run, options) => (await import('./fetch.ts')).fetchCommand(run, options));
+
+command('serve', 'be a server: take runs over HTTP and work at them, on this machine alone')
+  .option('--archive <folder>', 'the archive of recorded ticks (default: the generated one that comes along)')
+  .option('--host <address>', 'where to listen (default: 127.0.0.1, for this machine only)')
+  .option('--port <n>', 'where to listen (default: 8080)', wholeNumber)
+  .option(
+    '--data <folder>',
+    'where database, objects and key are kept (default: ~/.local/share/backtest-fleet)',
+  )
+  .option('--slots <n>', 'how much it works at side by side (default: one for each core)', wholeNumber)
+  .addOption(sandbox())
+  .addHelpText(
+    'after',
+    `
+Examples:
+  $ npx backtest serve
+  $ npx backtest serve --archive ~/ticks --port 9000 --data ~/backtests
+
+The first start makes a customer with 1000 credits, and a key. Ctrl-C stops when what runs is finished or handed
+back; what is not goes on with the next start.`,
+  )
+  .action(async (options) => (await import('./serve.ts')).serve(options));
+
 command('init <dir>', 'start a new strategy in DIR')
   .addOption(
     new Option('--language <language>', 'what to write it in; always needed').choices(['python', 'node']),
@@ -148,6 +223,14 @@ function days(): Option {
   return new Option('--days <n>', 'the newest N days of the archive, instead of --from and --to')
     .argParser(wholeNumber)
     .conflicts(['from', 'to']);
+}
+
+function server(): Option {
+  return new Option('--server <url>', 'its address (default: BACKTEST_SERVER)');
+}
+
+function key(): Option {
+  return new Option('--key <key>', 'your key there (default: BACKTEST_KEY)');
 }
 
 function sandbox(): Option {

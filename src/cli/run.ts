@@ -8,10 +8,9 @@ import { parseJson } from '../check/json.ts';
 import { readSource } from '../check/read.ts';
 import { MANIFEST } from '../check/source.ts';
 import { openCache, openSandbox, type SandboxKind } from '../compose.ts';
-import { type Config, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { summary } from '../report/summary.ts';
 import { run } from '../run/run.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
 import { messageOf } from './failure.ts';
 import { withSandbox } from './interrupt.ts';
 import { meter } from './progress.ts';
@@ -47,7 +46,7 @@ export async function backtest(dir: string, options: RunOptions, name = ''): Pro
   const archive = await archiveOf(options.archive);
   const source = await readSource(dir, LIMITS);
   return withSandbox(
-    () => sandboxOf(options.sandbox, config),
+    () => advised(() => openSandbox(options.sandbox, config)),
     async (sandbox, signal) => {
       const display = meter(config.draw && process.stderr.isTTY === true, name);
       try {
@@ -72,9 +71,10 @@ export async function backtest(dir: string, options: RunOptions, name = ''): Pro
   );
 }
 
-async function sandboxOf(kind: SandboxKind, config: Config): Promise<Sandbox> {
+/** Opens or tries a sandbox, and says what to do where there is none. */
+export async function advised<T>(open: () => Promise<T>): Promise<T> {
   try {
-    return await openSandbox(kind, config);
+    return await open();
   } catch (error) {
     const ways =
       'See what is missing: npx backtest doctor. Or run your own code unprotected: --sandbox process';
@@ -94,7 +94,7 @@ function nameOf(files: readonly SourceFile[]): string {
 }
 
 /** Why there is no report. */
-export function tell({ outcome, rejection }: RunResult): string {
+export function tell({ outcome, rejection }: Pick<RunResult, 'outcome' | 'rejection'>): string {
   if (rejection === null) return `${outcome}\n`;
   if (!('kind' in rejection)) return `${rejection.code}: ${rejection.detail}\n`;
   return tellFailure(rejection);

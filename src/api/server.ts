@@ -21,6 +21,7 @@ const ROOM = 1_000;
 /** For the slowest body, an object's; others are cut by the time limit of their route. */
 const BODY_MS = 300_000;
 
+const NO_ROUTE = 'no such route: /v1/openapi.json lists them';
 const SLOW = 'the request took too long to arrive';
 
 /** Every endpoint of the service; `listen` and `close` are the caller's. The parts stay open when it closes. */
@@ -35,7 +36,7 @@ export function buildApi(parts: ApiParts): FastifyInstance {
     trustProxy: (_address, hop) => hop < rate.proxies,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 1_000 },
-    frameworkErrors: (_error, request, reply) => refuse(new Refusal(400, 'no such path'), request, reply),
+    frameworkErrors: (_error, request, reply) => refuse(new Refusal(404, NO_ROUTE), request, reply),
   }).withTypeProvider<ZodTypeProvider>();
 
   app.setValidatorCompiler(validatorCompiler);
@@ -72,7 +73,7 @@ export function buildApi(parts: ApiParts): FastifyInstance {
   app.after(() => {
     app.addHook('onRequest', app.rateLimit());
     app.setNotFoundHandler(() => {
-      throw new Refusal(404, 'no such route: /v1/openapi.json lists them');
+      throw new Refusal(404, NO_ROUTE);
     });
     const api: Api = {
       ...parts,

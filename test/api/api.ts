@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
@@ -20,6 +19,7 @@ import { openFolderStore } from '../../src/store/folder.ts';
 import type { ObjectStore } from '../../src/store/store.ts';
 import { SYNTHETIC, strategy } from '../run/runs.ts';
 import { freePort } from '../services/service.ts';
+import { conformity } from './conformity.ts';
 
 export interface Service {
   readonly url: string;
@@ -27,8 +27,10 @@ export interface Service {
   readonly store: ObjectStore;
   /** A new customer with so many credits. */
   customer(credits: number): Promise<Customer>;
-  /** One request; `body` is sent as JSON, and a text as it is. */
+  /** One request; `body` is sent as JSON, and a text as it is. Every answer is held to the document. */
   call(method: string, path: string, options?: Call): Promise<Answer>;
+  /** Which answers of the document came, and which it lists. */
+  readonly answers: { readonly seen: ReadonlySet<string>; readonly listed: readonly string[] };
   close(): Promise<void>;
 }
 
@@ -53,7 +55,7 @@ export interface Answer {
 }
 
 export interface Options {
-  /** Default: one of its own, in memory. */
+  /** Stays open; default: one of its own, in memory. */
   readonly db?: Database;
   readonly archive?: string;
   readonly rate?: Partial<Rate>;
@@ -82,8 +84,9 @@ export async function startApi(options: Options = {}): Promise<Service> {
     public_url: url,
   });
   await app.listen({ port, host: '127.0.0.1' });
+  const answers = conformity((await ask(url, 'GET', '/v1/openapi.json')).body);
   return {
-    url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
+    url,
     db,
     store,
     async customer(credits) {
@@ -92,11 +95,16 @@ export async function startApi(options: Options = {}): Promise<Service> {
       if (credits > 0) await grant(db, { id: `paid-${id}`, customer: id, amount: credits });
       return { id, key: (await createKey(db, id)).key };
     },
-    call: (method, path, call) => ask(url, method, path, call),
+    async call(method, path, call) {
+      const answer = await ask(url, method, path, call);
+      answers.hold(method, path, answer);
+      return answer;
+    },
+    answers,
     async close() {
       await app.close();
       await queue.close();
-      await db.close();
+      if (!options.db) await db.close();
       rmSync(folder, { recursive: true });
     },
   };

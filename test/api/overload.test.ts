@@ -1,0 +1,174 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { waitingLine } from '../../src/api/line.ts';
+import type { Database } from '../../src/database/database.ts';
+import { openPglite } from '../../src/database/pglite.ts';
+import { type Customer, filesOf, type Options, type Service, startApi } from './api.ts';
+
+// What clients are told when the service cannot, and that they are told so in time.
+
+const open: { close(): unknown }[] = [];
+let db: Database;
+beforeAll(async () => {
+  db = await openPglite(null);
+});
+afterAll(() => db.close());
+
+const start = async (options: Options = {}): Promise<Service> => {
+  const api = await startApi({ db, ...options });
+  open.push(api);
+  return api;
+};
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+const BUSY = { error: 'temporarily unavailable: ask again in a moment, nothing was lost' };
+
+/** Everything that needs more than memory. */
+const needing = (me: Customer): [string, string, object?][] => [
+  ['GET', '/v1/health'],
+  ['GET', '/v1/backtest/capacity'],
+  ['GET', '/v1/backtest/balance', { key: me.key }],
+  ['GET', '/v1/backtest/runs', { key: me.key }],
+  ['GET', '/v1/backtest/run/x', { key: me.key }],
+  ['GET', '/v1/backtest/run/x/archive', { key: me.key }],
+  ['POST', '/v1/backtest/upload', { key: me.key, body: { bytes: 1 } }],
+  ['POST', '/v1/backtest/submit', { key: me.key, body: { files: [] } }],
+  ['POST', '/v1/backtest/check', { key: me.key, body: { files: [], uploads: { a: 'b' } } }],
+];
+
+test('without a database what needs one is 503, and what does not works', async () => {
+  const own = await openPglite(null);
+  const api = await start({ db: own });
+  const me = await api.customer(1);
+  await own.close();
+  for (const [method, path, call] of needing(me)) {
+    const answer = await api.call(method, path, call);
+    expect([path, answer.status, answer.body]).toEqual([path, 503, BUSY]);
+  }
+  expect((await api.call('GET', '/v1/backtest/packs')).status).toBe(200);
+  expect((await api.call('POST', '/v1/backtest/quote', { body: {} })).status).toBe(200);
+});
+
+/** A server that takes connections and never says a word. */
+async function silent(): Promise<string> {
+  const server: Server = createServer(() => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.push({
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('an archive that does not answer hangs nobody', async () => {
+  const api = await start({ archive: await silent(), rate: { answer_ms: 200 } });
+  const files = await filesOf('momentum-python');
+  const me = await api.customer(1);
+  const answers = await Promise.all([
+    api.call('GET', '/v1/backtest/packs'),
+    api.call('GET', '/v1/backtest/capacity'),
+    api.call('POST', '/v1/backtest/quote', { body: {} }),
+    api.call('POST', '/v1/backtest/check', { body: { files } }),
+    api.call('POST', '/v1/backtest/submit', { key: me.key, body: { files } }),
+  ]);
+  expect(answers.map(({ status, body }) => [status, body])).toEqual(answers.map(() => [503, BUSY]));
+});
+
+test('an archive that is not there is 503, and says nothing of where it would be', async () => {
+  const api = await start({ archive: '/nowhere/at/all' });
+  const answer = await api.call('POST', '/v1/backtest/quote', { body: {} });
+  expect([answer.status, answer.body]).toEqual([503, BUSY]);
+});
+
+test('a body that does not arrive is cut, and so is its connection', async () => {
+  const api = await start({ rate: { answer_ms: 200 } });
+  const me = await api.customer(1);
+  const head = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${me.key}\r\ncontent-type: application/json\r\n`;
+  const { port } = new URL(api.url);
+  for (const path of ['/v1/backtest/quote', '/v1/backtest/submit', '/v1/backtest/upload']) {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`${head(path)}content-length: 100\r\n\r\n{"bytes":`);
+    // Ends only because the service hangs up.
+    const answer = await text(socket);
+    expect(answer).toContain('HTTP/1.1 408');
+    expect(answer).toContain('"error"');
+  }
+});
+
+test('who asks too often is told when to ask again, and others are not held up', async () => {
+  const api = await start({ rate: { per_customer_and_minute: 3 } });
+  const [ann, bob] = [await api.customer(0), await api.customer(0)];
+  const ask = ({ key }: Customer) => api.call('GET', '/v1/backtest/balance', { key });
+  for (let i = 0; i < 3; i++) expect((await ask(ann)).status).toBe(200);
+  const answer = await ask(ann);
+  expect(answer.status).toBe(429);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await ask(bob)).status).toBe(200);
+});
+
+test('an address has a limit of its own, whatever keys it guesses and routes it tries', async () => {
+  const api = await start({ rate: { per_address_and_minute: 4 } });
+  // The document was read at the start.
+  for (const key of ['a', 'b', 'c'])
+    expect((await api.call('GET', '/v1/backtest/balance', { key })).status).toBe(401);
+  for (const path of ['/v1/backtest/balance', '/v1/health', '/v1/openapi.json', '/v1/backtest/packs']) {
+    const answer = await api.call('GET', path);
+    expect([path, answer.status, answer.headers.has('retry-after')]).toEqual([path, 429, true]);
+  }
+});
+
+test('the address is what the proxies say only where there are proxies', async () => {
+  const forwarded = (n: number) => ({ headers: { 'x-forwarded-for': `10.0.0.${n}` } });
+  for (const [proxies, last] of [
+    [0, 429],
+    [1, 200],
+  ]) {
+    const api = await start({ rate: { per_address_and_minute: 2, proxies } });
+    const statuses = [1, 2, 3].map((n) => api.call('GET', '/v1/backtest/contract', forwarded(n)));
+    expect(Math.max(...(await Promise.all(statuses)).map(({ status }) => status))).toBe(last);
+  }
+});
+
+const forever = new AbortController().signal;
+
+test('in the line clients take turns, and none has all slots', async () => {
+  const line = waitingLine(3, 100);
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const enter = (client: string) =>
+    line(client, forever, () => {
+      started.push(client);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    });
+  const all = ['a', 'a', 'a', 'a', 'b', 'b', 'c'].map(enter);
+  await Promise.resolve();
+  expect(started).toEqual(['a', 'a', 'b']);
+  while (started.length < 7) {
+    ends.shift()!();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(started).toEqual(['a', 'a', 'b', 'a', 'b', 'c', 'a']);
+  for (const end of ends) end();
+  await Promise.all(all);
+});
+
+test('a full line refuses, and whoever has left is not worked for', async () => {
+  const line = waitingLine(2, 1);
+  const gone = new AbortController();
+  let end = () => {};
+  const first = line('a', forever, () => new Promise<void>((resolve) => (end = resolve)));
+  const second = line('a', gone.signal, async () => 'worked');
+  await expect(line('a', forever, async () => {})).rejects.toMatchObject({ status: 503 });
+  gone.abort();
+  end();
+  await first;
+  await expect(second).rejects.toMatchObject({ status: 503 });
+  expect(await line('a', forever, async () => 'worked')).toBe('worked');
+});

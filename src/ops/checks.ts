@@ -1,7 +1,9 @@
-import { languages, venues } from '../../contract/index.ts';
+import { LIMITS, languages, venues } from '../../contract/index.ts';
 import { connect } from '../compose.ts';
 import type { Config } from '../config.ts';
+import { engine } from '../sandbox/call.ts';
 import { resolveImage } from '../sandbox/images.ts';
+import { canaries } from '../sandbox/preflight.ts';
 import type { Opening } from './parts.ts';
 import type { Check } from './preflight.ts';
 
@@ -19,6 +21,7 @@ export function checksFor(
     { name: 'archive', needed: does.work, run: () => archive(parts) },
   ];
   if (!does.work || config.sandbox === 'process') return checks;
+  const proven = new Set<string>();
   return [
     ...checks,
     { name: 'docker', needed: true, run: async () => void (await connect(config)) },
@@ -27,6 +30,7 @@ export function checksFor(
       needed: true,
       run: async () => void (await resolveImage(await connect(config), language)),
     })),
+    { name: 'sandbox', needed: true, run: () => sandbox(config, proven) },
   ];
 }
 
@@ -40,4 +44,16 @@ async function archive(parts: Opening): Promise<void> {
   const days = await Promise.all(venues.map((venue) => opened.days(venue, AbortSignal.timeout(10_000))));
   if (days.every((of) => of.length === 0))
     throw new Error(`The archive at ${opened.location} holds no days. Is BACKTEST_ARCHIVE right?`);
+}
+
+/** That boxes hold what is inside of them is tried once for each engine, kernel and image. */
+async function sandbox(config: Config, proven: Set<string>): Promise<void> {
+  const docker = await connect(config);
+  const { id } = await resolveImage(docker, 'python@3.14');
+  const { ID, ServerVersion, KernelVersion } = await engine('describe itself', () => docker.info());
+  const key = [ID, ServerVersion, KernelVersion, id].join(' ');
+  if (proven.has(key)) return;
+  const problems = await canaries(docker, id, { temp: config.temp_folder, limits: LIMITS });
+  if (problems.length > 0) throw new Error(`Boxes are not safe here: ${problems.join('; ')}.`);
+  proven.add(key);
 }

@@ -28,7 +28,7 @@ function told(event: WorkerEvent): [Level, object] {
     case 'lost':
       return ['warn', {}];
     case 'done':
-      return ['info', { ...came(event.done), wait_ms: event.wait_ms, ms: Math.round(event.ms) }];
+      return ['info', { ...came(event.done), ended: event.ended, ms: Math.round(event.ms) }];
     case 'fault':
       return ['error', { wait_ms: event.wait_ms, message: clean(event.message) }];
     case 'swept': {

@@ -73,7 +73,8 @@ export async function reapOwn(docker: Docker): Promise<number> {
   return left.length;
 }
 
-async function startContainer(
+/** Starts a container by its config. Where it throws, nothing of it is left. */
+export async function startContainer(
   docker: Docker,
   { limits }: BoxRequest,
   config: Docker.ContainerCreateOptions,

@@ -1,5 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
+const WHICH_DATABASE = `
+The database is that of DATABASE_URL, else the embedded one in BACKTEST_DATA, while no backtest serve uses it.`;
+
 /** The command line: every command, option and help text. What a command does is loaded when it is called. */
 export const program = new Command('backtest')
   .description('Backtests trading strategies for prediction markets on recorded ticks.')
@@ -189,6 +192,47 @@ Example:
   $ npx backtest archive index ~/ticks`,
   )
   .action(async (dir) => (await import('./archive.ts')).indexFolder(dir));
+
+const credits = command('credits', "customers' credits, in the database of a server");
+credits
+  .command('grant <customer>')
+  .description('give credits to the customer of that name, who is made if need be')
+  .argument('<amount>', 'how many', wholeNumber)
+  .option('--id <id>', 'names this grant: the same one again changes nothing')
+  .option('--json', 'print the answer as one JSON object')
+  .addHelpText('after', WHICH_DATABASE)
+  .action(async (customer, amount, options) =>
+    (await import('./credits.ts')).grantCredits(customer, amount, options),
+  );
+credits
+  .command('audit')
+  .description(
+    'check from the first transfer on that all credits and runs add up; exit code 1 where they do not',
+  )
+  .option('--json', 'print the answer as one JSON object')
+  .addHelpText('after', WHICH_DATABASE)
+  .action(async (options) => (await import('./credits.ts')).auditCredits(options));
+
+const keys = command('keys', "customers' keys, in the database of a server");
+keys
+  .command('create <customer>')
+  .description('make a key and print it; it is not shown again')
+  .option('--expires <days>', 'for how long it is good (default: until it is revoked)', wholeNumber)
+  .option('--json', 'print the answer as one JSON object')
+  .addHelpText('after', WHICH_DATABASE)
+  .action(async (customer, options) => (await import('./keys.ts')).addKey(customer, options));
+keys
+  .command('revoke <key>')
+  .description('end a key, by its id or itself')
+  .option('--json', 'print the answer as one JSON object')
+  .addHelpText('after', WHICH_DATABASE)
+  .action(async (key, options) => (await import('./keys.ts')).endKey(key, options));
+keys
+  .command('list')
+  .description('show all keys by their ids, never themselves')
+  .option('--json', 'print the answer as one JSON object')
+  .addHelpText('after', WHICH_DATABASE)
+  .action(async (options) => (await import('./keys.ts')).showKeys(options));
 
 function command(name: string, description: string): Command {
   const made = program.command(name).description(description).helpCommand(false);

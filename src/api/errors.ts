@@ -30,7 +30,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export const BUSY = 'temporarily unavailable: ask again in a moment, nothing was lost';
+export const BUSY = 'temporarily unavailable: ask again in a moment';
 const FAULT = 'internal error: asking again is safe';
 
 /**

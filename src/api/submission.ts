@@ -19,7 +19,7 @@ import { submit } from '../fleet/submit.ts';
 import { InsufficientCredits } from '../ledger/refused.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
 import { keyed, limited, rejected, unauthorized, unavailable } from './document.ts';
-import { Refusal } from './errors.ts';
+import { BUSY, Refusal } from './errors.ts';
 import type { Api, App } from './parts.ts';
 import { uploadsOf } from './upload.ts';
 
@@ -114,6 +114,8 @@ const inLine = <T>({ line }: Api, request: Request, work: () => Promise<T>): Pro
 
 async function accept(api: Api, request: Request) {
   const { prepared: found, uploads } = await prepared(api, request);
+  // Who was told to ask again must not find that this one was taken too.
+  if (request.answered.aborted) throw new Refusal(503, BUSY);
   const quote = priced(found.quote);
   const taken = await submit(
     api,

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Rejection, uploadAnswer, uploadRequest } from '../../contract/index.ts';
 import { shown } from '../check/text.ts';
+import { tooMany } from './auth.ts';
 import { badRequest, keyed, limited, unauthorized, unavailable } from './document.ts';
 import { Refusal } from './errors.ts';
 import type { Api, App } from './parts.ts';
 
+/** As many of the largest size, or more of smaller ones: the store is everybody's. */
+const UPLOADS_AN_HOUR = 64;
 const KEY = /^upload\/[0-9a-f]{32}$/;
 
 /** Grants of uploads. */
@@ -30,10 +33,14 @@ export function upload(app: App, { db, store, limits, fleet, authenticate }: Api
       if (bytes > limits.series_bytes)
         throw new Refusal(400, `bytes: a series has at most ${limits.series_bytes} bytes, this one ${bytes}`);
       const key = `upload/${randomBytes(16).toString('hex')}`;
-      await db.query(
-        'insert into upload (key, customer, bytes, expires_ms) values ($1, $2, $3, now_ms() + $4::bigint)',
-        [key, customer, bytes, fleet.upload_s * 1000],
+      const granted = await db.query(
+        `insert into upload (key, customer, bytes, expires_ms)
+         select $1, $2, $3::bigint, now_ms() + $4::bigint
+         where $3::bigint + (select coalesce(sum(bytes), 0) from upload
+           where customer = $2 and created_ms > now_ms() - 3600000) <= $5::bigint returning key`,
+        [key, customer, bytes, fleet.upload_s * 1000, UPLOADS_AN_HOUR * limits.series_bytes],
       );
+      if (granted.length === 0) throw tooMany(3600);
       const { url, headers, expires_in } = await store.signPut(key, bytes, fleet.upload_s);
       return { url, key, bytes, expires_in, headers: { ...headers } };
     },

@@ -224,10 +224,16 @@ test('a check that names uploads needs a key', async () => {
 test('an upload that is not there, is no upload or is of somebody else is refused', async () => {
   const { key } = (await post('upload', { bytes: 5 }, ann)).body;
   const theirs = await uploaded(await api.customer(0), SIGNAL);
-  for (const upload of [key, theirs, 'upload/../x', 'plan/x', 'x\0'])
+  const [empty, foreign] = ['nothing was uploaded for "signal.csv"', '"signal.csv" names no upload of yours'];
+  const wrong = [[key, empty], ...[theirs, 'upload/../x', 'plan/x', 'x\0'].map((other) => [other, foreign])];
+  for (const [upload, why] of wrong)
     for (const path of ['check', 'submit']) {
       const answer = await post(path, { files: withSeries, uploads: { 'signal.csv': upload } }, ann);
-      expect([upload, answer.status, answer.body.code]).toEqual([upload, 422, 'E_SERIES']);
+      expect([answer.status, answer.body.code, answer.body.detail]).toEqual([
+        422,
+        'E_SERIES',
+        expect.stringContaining(why),
+      ]);
     }
 });
 

@@ -1,10 +1,12 @@
-import { createServer, type Server } from 'node:http';
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { waitingLine } from '../../src/api/line.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openPglite } from '../../src/database/pglite.ts';
+import { SYNTHETIC } from '../run/runs.ts';
 import { type Customer, filesOf, type Options, type Service, startApi } from './api.ts';
 
 // What clients are told when the service cannot, and that they are told so in time.
@@ -25,7 +27,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-const BUSY = { error: 'temporarily unavailable: ask again in a moment, nothing was lost' };
+const BUSY = { error: 'temporarily unavailable: ask again in a moment' };
 
 /** Everything that needs more than memory. */
 const needing = (me: Customer): [string, string, object?][] => [
@@ -53,9 +55,11 @@ test('without a database what needs one is 503, and what does not works', async 
   expect((await api.call('POST', '/v1/backtest/quote', { body: {} })).status).toBe(200);
 });
 
-/** A server that takes connections and never says a word. */
-async function silent(): Promise<string> {
-  const server: Server = createServer(() => {});
+/** A web server that answers with what `answer` finds; its address. */
+async function serving(answer: (path: string) => Promise<string>): Promise<string> {
+  const server = createServer((request, response) => {
+    void answer(request.url!).then((body) => response.end(body));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   open.push({
     close: () => {
@@ -67,7 +71,7 @@ async function silent(): Promise<string> {
 }
 
 test('an archive that does not answer hangs nobody', async () => {
-  const api = await start({ archive: await silent(), rate: { answer_ms: 200 } });
+  const api = await start({ archive: await serving(() => new Promise(() => {})), rate: { answer_ms: 200 } });
   const files = await filesOf('momentum-python');
   const me = await api.customer(1);
   const answers = await Promise.all([
@@ -78,6 +82,26 @@ test('an archive that does not answer hangs nobody', async () => {
     api.call('POST', '/v1/backtest/submit', { key: me.key, body: { files } }),
   ]);
   expect(answers.map(({ status, body }) => [status, body])).toEqual(answers.map(() => [503, BUSY]));
+});
+
+test('a submit that came too late for its answer is not taken behind its back', async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const archive = await serving(async (path) => {
+    await released;
+    if (/^\/venue_a\/index.json$/.test(path))
+      return JSON.stringify({ days: await readdir(`${SYNTHETIC}/venue_a`) });
+    return readFile(SYNTHETIC + path, 'utf8');
+  });
+  const api = await start({ archive, rate: { answer_ms: 700 } });
+  const { key } = await api.customer(100);
+  const body = { files: await filesOf('momentum-python') };
+  const submit = () => api.call('POST', '/v1/backtest/submit', { key, body });
+  expect((await submit()).status).toBe(503);
+  release();
+  // It stands behind the first one, which ends at last.
+  expect((await submit()).status).toBe(202);
+  expect((await api.call('GET', '/v1/backtest/balance', { key })).body.balance).toBe(96);
 });
 
 test('an archive that is not there is 503, and says nothing of where it would be', async () => {
@@ -111,6 +135,16 @@ test('who asks too often is told when to ask again, and others are not held up',
   expect(answer.status).toBe(429);
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await ask(bob)).status).toBe(200);
+});
+
+test('nobody fills the store with uploads', async () => {
+  const api = await start({ limits: { series_bytes: 10 } });
+  const { key } = await api.customer(0);
+  const ask = (bytes: number) => api.call('POST', '/v1/backtest/upload', { key, body: { bytes } });
+  for (let i = 0; i < 63; i++) expect((await ask(10)).status).toBe(200);
+  expect((await ask(9)).status).toBe(200);
+  expect((await ask(2)).status).toBe(429);
+  expect((await ask(1)).status).toBe(200);
 });
 
 test('an address has a limit of its own, whatever keys it guesses and routes it tries', async () => {

@@ -31,9 +31,12 @@ test('a log tells who asked what and how it went, and holds no key, link, addres
   const upload = (await post('upload', { bytes: mark.length })).body;
   await fetch(upload.url, { method: 'PUT', headers: upload.headers, body: mark });
   await fetch(upload.url, { method: 'PUT', headers: upload.headers, body: mark });
-  await api.db.query("update run set assets = '7' where id = $1", [run_id]);
-  const fault = await fetch(`${api.url}/v1/backtest/run/${run_id}`, {
-    headers: { 'x-backtest-key': me.key },
+  // A fault whose message quotes what was sent.
+  await api.db.script('alter table run alter column email type integer using null');
+  const fault = await fetch(`${api.url}/v1/backtest/submit`, {
+    method: 'POST',
+    headers: { 'x-backtest-key': me.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ files, email }),
   });
   expect([fault.status, await fault.json()]).toEqual([
     500,

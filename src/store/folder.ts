@@ -79,8 +79,13 @@ export async function openFolderStore(folder: string, options: FolderOptions): P
       return file && serveFile(file, key, filename ?? 'object', range);
     },
     async receive(key, bytes, body) {
-      if ((await files.size(key)) !== null) throw new Refused('taken');
-      if (!(await files.write(key, counted(body, bytes)))) throw new Refused('taken');
+      try {
+        if ((await files.size(key)) !== null) throw new Refused('taken');
+        if (!(await files.write(key, counted(body, bytes)))) throw new Refused('taken');
+      } finally {
+        // What is left of a refused body would keep its connection stuck.
+        body.on('error', () => {}).resume();
+      }
     },
     async close() {},
   };
@@ -191,7 +196,6 @@ async function removeStale(temp: string): Promise<void> {
 async function* counted(body: Readable, bytes: number): AsyncGenerator<Uint8Array> {
   let left = bytes;
   try {
-    // Not destroyed: its socket has to carry the answer.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       left -= chunk.length;
       if (left < 0) break;

@@ -31,11 +31,10 @@ export interface S3Options {
 
 const ATTEMPTS = 3;
 const PAUSE_MS = 100;
-/** How long an attempt may take: to connect, and to be answered or to stay silent. */
-const PATIENCE = { connect_ms: 3_000, request_ms: 30_000 };
+/** How long an attempt may take to connect, and to be answered or be silent; and connections at once. */
+const BOUNDS = { connect_ms: 3_000, request_ms: 30_000, sockets: 256 };
 /** The slowest upload that is waited for. */
 const BYTES_PER_MS = 256;
-const SOCKETS = 256;
 const NETWORK = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -55,7 +54,7 @@ const NETWORK = new Set([
  */
 export function openS3Store(
   { bucket, region, endpoint, credentials, prefix = '' }: S3Options,
-  { connect_ms, request_ms } = PATIENCE,
+  { connect_ms, request_ms, sockets } = BOUNDS,
 ): ObjectStore {
   const where = `the bucket ${bucket} at ${endpoint ?? `S3 in ${region}`}`;
   const client = new S3Client({
@@ -72,8 +71,8 @@ export function openS3Store(
       connectionTimeout: connect_ms,
       socketTimeout: request_ms,
       throwOnRequestTimeout: true,
-      httpAgent: { keepAlive: true, maxSockets: SOCKETS },
-      httpsAgent: { keepAlive: true, maxSockets: SOCKETS },
+      httpAgent: { keepAlive: true, maxSockets: sockets },
+      httpsAgent: { keepAlive: true, maxSockets: sockets },
     },
   });
   const limit = { requestTimeout: request_ms };

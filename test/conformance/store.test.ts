@@ -122,9 +122,9 @@ describe.each(subjects)('objects in $name', ({ open, one_use }) => {
     expect(await store.head('from-nothing')).toBeNull();
   });
 
-  test.runIf(one_use)('can be left in the middle, any number of times', async () => {
+  test('can be left in the middle', async () => {
     await store.put('half-read', Buffer.alloc(200_000));
-    for (let at = 0; at < 300; at++) {
+    for (let at = 0; at < 4; at++) {
       const stream = await store.get('half-read');
       if (at % 2) await once(stream!, 'readable');
       stream!.destroy();

@@ -7,6 +7,7 @@ from overwriting when it is asked to, but this version's S3 interface refuses to
 """
 
 import os
+import shutil
 import sys
 
 folder, access_key, secret_key, conditional = sys.argv[1:]
@@ -101,3 +102,4 @@ entrance = eventlet.listen(("127.0.0.1", 0))
 serve("proxy", PROXY, entrance)
 print(entrance.getsockname()[1], flush=True)
 eventlet.hubs.trampoline(sys.stdin, read=True)
+shutil.rmtree(folder, ignore_errors=True)

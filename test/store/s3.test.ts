@@ -14,7 +14,10 @@ afterEach(async () => {
 });
 
 /** A store whose server does what no sound one does: `answer` gets each request, by its bare socket. */
-async function openAt(answer: (socket: Socket, request: string) => void): Promise<ObjectStore> {
+async function openAt(
+  answer: (socket: Socket, request: string) => void,
+  request_ms = 200,
+): Promise<ObjectStore> {
   connections = 0;
   server = createServer((socket) => {
     connections++;
@@ -24,8 +27,8 @@ async function openAt(answer: (socket: Socket, request: string) => void): Promis
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-  const options = { bucket: 'backtest', region: 'us-east-1', endpoint, credentials };
-  return openS3Store(options, { connect_ms: 200, request_ms: 200 });
+  const options = { bucket: 'backtest', prefix: 'fleet/', region: 'us-east-1', endpoint, credentials };
+  return openS3Store(options, { connect_ms: 200, request_ms, sockets: 2 });
 }
 
 const reply = (status: string, length = 0, body = ''): string =>
@@ -49,6 +52,17 @@ test.each([
   await store.close();
 });
 
+test('downloads that are left in the middle give their connections back', async () => {
+  const answer = reply('200 OK', 1_000_000, 'the start');
+  const store = await openAt((socket) => socket.write(answer), 10_000);
+  for (let at = 0; at < 6; at++) {
+    const stream = await store.get('a');
+    if (at % 2) await once(stream!, 'readable');
+    stream!.destroy();
+  }
+  await store.close();
+});
+
 test('a server that is busy for a moment is asked again', async () => {
   const store = await openAt((socket) => {
     socket.end(connections < 3 ? reply('503 Slow Down') : reply('200 OK', 7));
@@ -66,7 +80,7 @@ test('a server that stays busy is Unreachable', async () => {
 test('an answer that was lost does not make a put fail that arrived', async () => {
   const store = await openAt((socket, request) => {
     if (request.startsWith('HEAD')) socket.end(reply('404 Not Found'));
-    else if (request.startsWith('PUT') && connections === 2) socket.destroy();
+    else if (request.startsWith('PUT /backtest/fleet/a?') && connections === 2) socket.destroy();
     else socket.end(reply('412 Precondition Failed'));
   });
   await store.put('a', Buffer.from('a'));

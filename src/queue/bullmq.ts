@@ -38,6 +38,8 @@ export function openBullQueue(redis_url: string, { name = 'backtest-fleet' } = {
   });
   // Reconnecting is its business; those who use it hear of it by what they asked for.
   client.on('error', () => {});
+  // Any number of callers may wait for a connection.
+  client.setMaxListeners(Infinity);
   const queue = new Queue(name, { connection: client, skipVersionCheck: true });
   queue.on('error', () => {});
 
@@ -132,8 +134,8 @@ function hear(
   });
 
   const take = async (job: Job) => {
-    // Answered at once: should the server not hear of it, the bell merely rings again.
-    job.moveToCompleted(null, token, false).catch(tell);
+    // Not waited for: should the server not hear of it, or too late, the bell merely rings again.
+    job.moveToCompleted(null, token, false).catch(() => {});
     await answer();
   };
   const loop = async () => {

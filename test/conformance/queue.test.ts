@@ -80,6 +80,14 @@ describe.each(['memory', 'bullmq'] as const)('a %s queue', (kind) => {
     expect(heard).toBe(2);
   });
 
+  test('keeps to the later bell of a task that is rung for again', async () => {
+    await queue.ring(['run.0.1'], 300);
+    await queue.ring(['run.0.1']);
+    expect(await queue.depth()).toBe(0);
+    await listen(1, atOnce);
+    await toHear(1);
+  });
+
   test('takes any name for a task', async () => {
     await queue.ring(['7', 'a:b', 'a b/c', 'é']);
     expect(await queue.depth()).toBe(4);
@@ -148,13 +156,15 @@ describe.each(['memory', 'bullmq'] as const)('a %s queue', (kind) => {
   });
 
   test('stops a listener when the bells that it took are answered, and leaves the others', async () => {
-    const listener = await listen(1, held);
+    const listener = await listen(2, held);
     await queue.ring(['run.0.1']);
     await toHear(1);
+    const idle = await listen(1, held);
     let stopped = false;
     const stopping = listener.stop().then(() => {
       stopped = true;
     });
+    await idle.stop();
     await queue.ring(['run.1.1', 'run.2.1']);
     expect(await queue.depth()).toBe(2);
     expect(stopped).toBe(false);

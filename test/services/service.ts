@@ -119,6 +119,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     async restart() {
       if (running()) {
         child.kill(quit);
+        // A frozen one would never hear it.
+        await service.resume();
         await exited();
       }
       await start();

@@ -1,15 +1,18 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Run, run as runSchema, submitAnswer } from '../../contract/api.ts';
 import { serving } from './serving.ts';
 import { backtest, folder, jsonOf, strategy } from './support.ts';
 
 /** A server on one's own machine: what it prints works, and what it knows outlives it. */
+
+vi.setConfig({ testTimeout: 180_000 });
 
 const shell = promisify(execFile);
 
@@ -82,6 +85,7 @@ test.concurrent('killed in the middle of a run, it finishes that run after the n
 
 test.concurrent('it says what stands in its way, and what to do', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
   const { port } = taken.address() as { port: number };
   const { data } = await serving();
   const attempt = (...args: string[]) =>

@@ -26,8 +26,8 @@ interface Wanted {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const running = new Set<Serving>();
-afterAll(() => Promise.all([...running].map((one) => one.kill())));
+const started = new Set<() => Promise<unknown>>();
+afterAll(() => Promise.all([...started].map((kill) => kill())));
 
 /** Throws with what it said where it does not start. */
 export async function serving({
@@ -38,6 +38,11 @@ export async function serving({
   const free = port ?? (await freePort());
   const args = ['serve', '--data', data, '--port', String(free), '--sandbox', 'process', '--slots', '2'];
   const { child, ended } = start(args, { env });
+  const signal = (name: NodeJS.Signals): Promise<Ended> => {
+    child.kill(name);
+    return ended;
+  };
+  started.add(() => signal('SIGKILL'));
   let said = '';
   const ready = new Promise<void>((resolve) => {
     child.stdout!.on('data', (text: string) => {
@@ -49,12 +54,7 @@ export async function serving({
   if (end) throw new Error(`serve ended with ${end.code}: ${end.stderr}`);
   const url = `http://127.0.0.1:${free}`;
   const key = /bk_\S+/.exec(said)![0];
-  const signal = async (name: NodeJS.Signals): Promise<Ended> => {
-    running.delete(one);
-    child.kill(name);
-    return ended;
-  };
-  const one: Serving = {
+  return {
     url,
     said,
     data,
@@ -63,14 +63,15 @@ export async function serving({
     stop: () => signal('SIGTERM'),
     kill: async () => void (await signal('SIGKILL')),
   };
-  running.add(one);
-  return one;
 }
 
-/** What a meddler does to a request: answer it itself, or let only so many bytes of its answer through. */
+/**
+ * What a meddler does to a request: answer it itself, or let only so many bytes of its answer through and cut the
+ * connection, at once or when `until` says so.
+ */
 export type Meddling =
   | { readonly status: number; readonly headers?: Record<string, string> }
-  | { readonly bytes: number };
+  | { readonly bytes: number; readonly until?: () => Promise<unknown> };
 
 /** A bad network, or a worse load balancer, before a server. */
 export interface Meddler {
@@ -90,7 +91,7 @@ export async function meddler(target: string): Promise<Meddler> {
     if (wanted !== null && 'status' in wanted) {
       request.resume();
       response.writeHead(wanted.status, wanted.headers).end('{"error":"meddled"}');
-    } else pass(target, request, response, wanted?.bytes ?? Number.POSITIVE_INFINITY);
+    } else pass(target, request, response, wanted ?? { bytes: Number.POSITIVE_INFINITY });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   afterAll(() => {
@@ -100,16 +101,25 @@ export async function meddler(target: string): Promise<Meddler> {
   return Object.assign(meddling, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 }
 
-function pass(target: string, request: IncomingMessage, response: ServerResponse, most: number): void {
+function pass(
+  target: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { bytes, until }: Extract<Meddling, { bytes: number }>,
+): void {
   const { method, headers } = request;
   const onward = send(`${target}${request.url}`, { method: method!, headers }, (answer) => {
-    if (most > 0) response.writeHead(answer.statusCode!, answer.headers);
-    let left = most;
+    if (bytes > 0) response.writeHead(answer.statusCode!, answer.headers);
+    let left = bytes;
     answer.on('data', (chunk: Buffer) => {
-      response.write(chunk.subarray(0, Math.max(0, left)));
+      if (left > 0) response.write(chunk.subarray(0, left));
       left -= chunk.length;
     });
-    answer.on('end', () => (left < 0 ? response.socket?.destroySoon() : response.end()));
+    answer.on('end', async () => {
+      if (left >= 0) return response.end();
+      await until?.();
+      response.destroy();
+    });
   });
   onward.on('error', () => response.destroy());
   request.pipe(onward);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   between = await meddler(`http://127.0.0.1:${port}`);
   server = await serving({ port, env: { BACKTEST_PUBLIC_URL: between.url } });
   env = { ...server.env, BACKTEST_SERVER: between.url };
-}, 60_000);
+}, 180_000);
 beforeEach(() => {
   between.meddle = () => null;
 });

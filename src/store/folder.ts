@@ -59,7 +59,7 @@ export async function openFolderStore(folder: string, options: FolderOptions): P
     kind: 'folder',
     async put(key, body) {
       if ((await files.size(key)) !== null) return;
-      await files.write(key, 'file' in body ? createReadStream(body.file) : [body]);
+      await files.write(key, 'file' in body ? chunksOf(body.file) : [body]);
     },
     async get(key) {
       return (await files.open(key))?.createReadStream() ?? null;
@@ -191,6 +191,11 @@ async function removeStale(temp: string): Promise<void> {
     const found = await stat(path).catch(() => null);
     if (found && found.mtimeMs < Date.now() - STALE_MS) await rm(path, { force: true });
   }
+}
+
+/** Opens the file only when it is read: no error of it comes before somebody listens. */
+async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(file);
 }
 
 async function* counted(body: Readable, bytes: number): AsyncGenerator<Uint8Array> {

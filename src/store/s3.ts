@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { PassThrough, pipeline, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -95,7 +94,7 @@ export function openS3Store(
       if ((await head(key)) !== null) return;
       const bytes = 'file' in body ? (await stat(body.file)).size : body.length;
       const send = async (condition: { IfNoneMatch?: string }): Promise<void> => {
-        const Body = 'file' in body ? createReadStream(body.file) : body;
+        const Body = 'file' in body ? (await open(body.file)).createReadStream() : body;
         const type = { ContentLength: bytes, ContentType: contentType(key) };
         const command = new PutObjectCommand({ ...target(key), ...condition, ...type, Body });
         try {

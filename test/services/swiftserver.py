@@ -39,6 +39,10 @@ pipeline = catch_errors gatekeeper listing_formats s3api tempauth proxy-server
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
+# A busy machine is no reason to give up on a disk.
+conn_timeout = 30
+node_timeout = 60
+error_suppression_limit = 1000000
 [filter:catch_errors]
 use = egg:swift#catch_errors
 [filter:gatekeeper]

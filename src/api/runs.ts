@@ -32,7 +32,7 @@ export function runs(app: App, { db, store, fleet, authenticate }: Api): void {
       schema: {
         summary: 'Credits and the newest entries of the account',
         security: keyed,
-        response: { 200: balanceAnswer, ...common },
+        response: { 200: balanceAnswer.describe('the account'), ...common },
       },
     },
     async ({ customer }) => ({

@@ -16,8 +16,8 @@ import { service } from './service.ts';
 import { submission } from './submission.ts';
 import { upload } from './upload.ts';
 
-/** Submissions that may wait for their turn. */
-const ROOM = 1_000;
+/** Submissions that may wait for their turn, a few seconds' worth; each keeps its source in memory. */
+const ROOM = 256;
 /** For the slowest body, an object's; others are cut by the time limit of their route. */
 const BODY_MS = 300_000;
 

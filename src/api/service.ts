@@ -50,7 +50,10 @@ export function service(app: App, { db, archive, limits }: Api): void {
   app.get(
     '/v1/openapi.json',
     {
-      schema: { summary: 'This document', response: { 200: z.record(z.string(), z.unknown()), ...limited } },
+      schema: {
+        summary: 'This document',
+        response: { 200: z.record(z.string(), z.unknown()).describe('OpenAPI 3.1'), ...limited },
+      },
     },
     async () => app.swagger() as unknown as Record<string, unknown>,
   );

@@ -21,7 +21,7 @@ export async function migrate(db: Database, folder: string): Promise<void> {
 
 async function apply(sql: Sql, name: string, text: string): Promise<void> {
   // A script, because it may wait long for another process that migrates.
-  await sql.script(`set local statement_timeout = 0; select pg_advisory_xact_lock(${LOCK});`);
+  await sql.script(`select pg_advisory_xact_lock(${LOCK})`);
   await sql.script(
     'create table if not exists migration (name text primary key, sha256 text not null, applied_ms bigint not null)',
   );

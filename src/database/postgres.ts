@@ -72,7 +72,8 @@ const speaking = (client: pg.PoolClient): Sql => ({
     return (await told(client.query<R>(text, [...parameters]))).rows;
   },
   async script(text) {
-    await told(client.query({ text, query_timeout: SCRIPT_MS } as pg.QueryConfig));
+    const unhurried = `set local statement_timeout = ${SCRIPT_MS};${text}`;
+    await told(client.query({ text: unhurried, query_timeout: ANSWER_MS + SCRIPT_MS } as pg.QueryConfig));
   },
 });
 

@@ -55,7 +55,7 @@ export async function replayShard(
   const inventory = new Inventory();
   const done = await runUnits([item], {
     prepared,
-    stage: stager({ archive, cache, signal }, prepared),
+    stage: stager({ archive: present(archive), cache, signal }, prepared),
     inventory,
     meter: new ProgressMeter([item.marketDays.length], onProgress),
     sandbox,
@@ -75,6 +75,18 @@ export async function replayShard(
   await store.put(result, bytes);
   return { ok: true, result, sha256, ticks, stage_ms, replay_ms };
 }
+
+/** A day may have left the archive since the plan was made; an archive without any is away, and that is a fault. */
+const present = (archive: Archive): Archive => ({
+  ...archive,
+  async day(venue, date, signal) {
+    const day = await archive.day(venue, date, signal);
+    if (day !== null) return day;
+    const days = await archive.days(venue, signal);
+    if (days.length > 0 && !days.includes(date)) return null;
+    throw new Error(`the archive ${archive.location} was away when ${venue} ${date} was read`);
+  },
+});
 
 /** A shard's result as it was stored. Ours, and verified: it came out of no box. */
 export async function loadShard(store: ObjectStore, key: string, sha256: string): Promise<ShardResult> {

@@ -131,10 +131,11 @@ export class Slot {
     });
     tell(child, this.open);
     await new Promise<void>((resolve, reject) => {
-      child.on('message', function ready(message: FromReplayer) {
-        child.off('message', ready);
-        if ('ready' in message) resolve();
-        else reject(new Error('fault' in message ? message.fault : 'the replayer did not start'));
+      child.once('message', (message: FromReplayer) => {
+        if ('ready' in message) return resolve();
+        reject(new Error('fault' in message ? message.fault : 'the replayer did not start'));
+        // One that cannot open what it needs would wait for jobs for ever.
+        child.kill('SIGKILL');
       });
       child.once('exit', () => reject(new Error('the replayer did not start')));
     });

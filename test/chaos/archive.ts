@@ -1,6 +1,6 @@
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { SYNTHETIC } from '../run/runs.ts';
 
@@ -16,11 +16,15 @@ export interface ArchiveServer {
   stop(): Promise<void>;
 }
 
+/** On the web nobody can list a folder. */
+const DAYS = ['2026-10-14', '2026-10-15'];
+
 export async function startArchive(): Promise<ArchiveServer> {
   let mode: 'serve' | 'hold' | 'refuse' = 'serve';
   let asked = () => {};
   const held: (() => void)[] = [];
   const answer = (path: string, response: ServerResponse) => {
+    if (path === '/venue_a/index.json') return void response.end(JSON.stringify({ days: DAYS }));
     const file = createReadStream(join(SYNTHETIC, path));
     file.on('error', () => response.writeHead(404).end()).pipe(response);
   };

@@ -5,13 +5,20 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.ts';
 
-const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('../../worker/main.ts', import.meta.url));
+
+export interface Told {
+  readonly event: string;
+  readonly run?: string;
+  readonly ended?: string;
+  readonly [field: string]: unknown;
+}
 
 /** A worker process that a case may treat as badly as it likes. */
 export interface Hand {
   readonly pid: number;
-  /** What it told of itself, oldest first. */
-  readonly told: readonly { readonly event: string; readonly [key: string]: unknown }[];
+  /** Its log, oldest line first. */
+  readonly told: readonly Told[];
   readonly running: boolean;
   /** Its replayers: one for each slot. */
   replayers(): number[];
@@ -35,7 +42,7 @@ export async function startHand(
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const told: Hand['told'][number][] = [];
+  const told: Told[] = [];
   createInterface(child.stdout).on('line', (line) => told.push(JSON.parse(line)));
   let complaints = '';
   child.stderr.on('data', (bytes) => {
@@ -59,8 +66,8 @@ export async function startHand(
     },
   };
   await until('a worker takes tasks', () => {
-    if (!running()) throw new Error(`the worker did not start: ${complaints}`);
-    return told.some(({ event }) => event === 'ready');
+    if (!running()) throw new Error(`the worker did not start: ${JSON.stringify(told)} ${complaints}`);
+    return told.some(({ event }) => event === 'working');
   });
   return hand;
 }
@@ -85,6 +92,10 @@ export function childrenOf(parent: number): number[] {
     return state !== 'Z' && Number(ppid) === parent;
   });
 }
+
+/** The boxes of a replayer, once they are that: a child that is still the image of its parent must not be stopped. */
+export const boxesOf = (replayer: number): number[] =>
+  childrenOf(replayer).filter((pid) => read(`/proc/${pid}/cmdline`).includes('harness/main'));
 
 const processIds = (): number[] =>
   readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));

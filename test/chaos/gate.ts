@@ -15,13 +15,17 @@ export async function commitGate(
   on: 'insert on task' | 'update on task' | 'update on run',
   when: string,
 ): Promise<Gate> {
-  return gate(url, [
-    `create or replace function wait_at_gate() returns trigger language plpgsql as $$
+  return gate(
+    url,
+    [
+      `create or replace function wait_at_gate() returns trigger language plpgsql as $$
      begin perform pg_advisory_xact_lock_shared(77); return null; end $$`,
-    'select pg_advisory_lock(77)',
-    `create constraint trigger gate after ${on} deferrable initially deferred
+      'select pg_advisory_lock(77)',
+      `create constraint trigger gate after ${on} deferrable initially deferred
      for each row when (${when}) execute function wait_at_gate()`,
-  ], `drop trigger gate on ${on.split(' ').at(-1)}`);
+    ],
+    `drop trigger gate on ${on.split(' ').at(-1)}`,
+  );
 }
 
 /** Keeps whoever wants to end a task of the run: they lock it first. */
@@ -29,12 +33,10 @@ export const runGate = (url: string, run: string): Promise<Gate> =>
   gate(url, ['begin', `select id from run where id = '${run}' for update`], null);
 
 async function gate(url: string, close: readonly string[], cleanup: string | null): Promise<Gate> {
-  const client = new pg.Client(url);
-  await client.connect();
+  const client = await connect(url);
   for (const text of close) await client.query(text);
   const { rows } = await client.query('select pg_backend_pid() as pid');
-  const watcher = new pg.Client(url);
-  await watcher.connect();
+  const watcher = await connect(url);
   return {
     async reached() {
       await until('somebody waits at the gate', async () => {
@@ -52,4 +54,12 @@ async function gate(url: string, close: readonly string[], cleanup: string | nul
       await watcher.end();
     },
   };
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  // The server is killed now and then.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
 }

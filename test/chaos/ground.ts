@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import pg from 'pg';
-import { expect } from 'vitest';
-import { FLEET_LIMITS, type FleetLimits, LIMITS, type Scope, scope } from '../../contract/index.ts';
+import { afterAll, expect, test } from 'vitest';
+import { FLEET_LIMITS, LIMITS, type Scope, scope } from '../../contract/index.ts';
 import { openArchive } from '../../src/archive/catalogue.ts';
 import { readSource } from '../../src/check/read.ts';
 import { openDatabase, openStore } from '../../src/compose.ts';
@@ -27,13 +26,11 @@ import { Calm, entriesOf, sha256 } from './reports.ts';
 import { until } from './until.ts';
 
 /** Everything that waits is short, so that a case sees leases end and sweepers sweep. */
-export const HASTY: Partial<FleetLimits> = {
-  lease_ms: 1_500,
-  progress_ms: 100,
-  sweep_ms: 300,
-  ring_again_ms: 3_000,
-  backoff_ms: 200,
-  grace_ms: 500,
+const HASTY = {
+  BACKTEST_LEASE_MS: '1500',
+  BACKTEST_SWEEP_MS: '300',
+  BACKTEST_BACKOFF_MS: '200',
+  BACKTEST_GRACE_MS: '500',
 };
 
 /** A market-day of the fixtures, and two of them: a shard each. */
@@ -41,6 +38,7 @@ export const ONE_DAY = { assets: ['BTC'], from: '2026-10-14', to: '2026-10-14' }
 export const TWO_DAYS = { assets: ['BTC'], from: '2026-10-14', to: '2026-10-15' };
 
 const calm = new Calm();
+afterAll(() => calm.close());
 
 /** A fleet of real servers and processes, and an account of what it was asked to do. */
 export class Ground {
@@ -70,9 +68,8 @@ export class Ground {
     this.queue = openBullQueue(redis.url);
   }
 
-  static async open(): Promise<Ground> {
+  static async open(folder = mkdtempSync(join(tmpdir(), 'backtest-chaos-'))): Promise<Ground> {
     const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
-    const folder = mkdtempSync(join(tmpdir(), 'backtest-chaos-'));
     mkdirSync(join(folder, 'temp'));
     const config = parse(environment(folder, { postgres, redis }), folder, join(folder, 'temp'));
     const [db, store] = await Promise.all([openDatabase(config), openStore(config)]);
@@ -98,10 +95,15 @@ export class Ground {
     more: Partial<Submission> = {},
   ): Promise<Submitted> {
     const archive = openArchive(SYNTHETIC);
-    const prepared = await prepare(await readSource(folder, LIMITS), archive, scope.parse(wanted), LIMITS, null);
+    const prepared = await prepare(
+      await readSource(folder, LIMITS),
+      archive,
+      scope.parse(wanted),
+      LIMITS,
+      null,
+    );
     const submission = { customer, prepared, uploads: new Map(), locale: 'en', email: null, repeat: null };
-    const limits = { ...FLEET_LIMITS, ...HASTY };
-    const submitted = await submit(this, { ...submission, ...more }, limits);
+    const submitted = await submit(this, { ...submission, ...more }, FLEET_LIMITS);
     this.expect(submitted.run_id, folder, wanted);
     return submitted;
   }
@@ -111,13 +113,8 @@ export class Ground {
     this.asked.set(run, { folder, wanted });
   }
 
-  async worker(
-    more: Readonly<Record<string, string>> = {},
-    limits: Partial<FleetLimits> = {},
-    nodeArgs: readonly string[] = [],
-  ): Promise<Hand> {
-    const env = this.env({ CHAOS_LIMITS: JSON.stringify({ ...HASTY, ...limits }), ...more });
-    const hand = await startHand(env, nodeArgs);
+  async worker(more: Readonly<Record<string, string>> = {}, nodeArgs: readonly string[] = []): Promise<Hand> {
+    const hand = await startHand(this.env(more), nodeArgs);
     this.hands.push(hand);
     return hand;
   }
@@ -126,7 +123,10 @@ export class Ground {
   async over(run: string): Promise<'done' | 'failed'> {
     const [row] = await until(`${run} is over`, async () => {
       const rows = await this.db
-        .query<{ status: 'done' | 'failed' }>(`select status from run where id = $1 and finished_ms is not null`, [run])
+        .query<{ status: 'done' | 'failed' }>(
+          `select status from run where id = $1 and finished_ms is not null`,
+          [run],
+        )
         .catch(() => []);
       return rows.length > 0 ? rows : null;
     });
@@ -134,17 +134,26 @@ export class Ground {
   }
 
   async faults(run: string): Promise<number> {
-    const [row] = await this.db.query<{ faults: number }>('select sum(faults) as faults from task where run = $1', [run]);
+    const [row] = await this.db.query<{ faults: number }>(
+      'select sum(faults) as faults from task where run = $1',
+      [run],
+    );
     return row!.faults;
   }
 
   /** Nothing of what a fleet promises was broken, and nobody is left behind. Every run must be over. */
   async sound(): Promise<void> {
     expect(await violations(this.db)).toEqual([]);
-    expect(await this.db.query(`select run, status from moved where status not in ('staging', 'running')
-       group by run, status having count(*) > 1`)).toEqual([]);
-    expect(await this.db.query(`select id, status from run where status not in ('done', 'failed')`)).toEqual([]);
-    expect(await this.db.query(`select run, number from task where status in ('queued', 'claimed')`)).toEqual([]);
+    expect(
+      await this.db.query(`select run, status from moved where status not in ('staging', 'running')
+       group by run, status having count(*) > 1`),
+    ).toEqual([]);
+    expect(await this.db.query(`select id, status from run where status not in ('done', 'failed')`)).toEqual(
+      [],
+    );
+    expect(await this.db.query(`select run, number from task where status in ('queued', 'claimed')`)).toEqual(
+      [],
+    );
     expect(await this.db.query(UNBALANCED)).toEqual([]);
     const done = await this.db.query<{ id: string; archive: string; archive_sha256: string }>(
       `select id, archive, archive_sha256 from run where status = 'done'`,
@@ -167,7 +176,11 @@ export class Ground {
       const crew = [...known, ...known.flatMap((pid) => childrenOf(pid))];
       return processesOf(this.folder).filter((pid) => !crew.includes(pid));
     };
-    await until('nobody is left behind', () => strangers().length === 0, { most_ms: 15_000 });
+    const named = () =>
+      strangers().map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
+    await until('nobody is left behind', () => strangers().length === 0, { most_ms: 15_000 }).catch(() => {
+      expect(named()).toEqual([]);
+    });
   }
 
   async close(): Promise<void> {
@@ -193,16 +206,10 @@ function environment(
     BACKTEST_CACHE: join(folder, 'cache'),
     BACKTEST_SANDBOX: 'process',
     BACKTEST_SLOTS: '1',
+    BACKTEST_OPS_PORT: '0',
+    ...HASTY,
     TMPDIR: join(folder, 'temp'),
   };
-}
-
-/** A second session, for what must not wait for the first. */
-export async function sql(url: string, ...statements: readonly string[]): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
-  for (const text of statements) await client.query(text);
-  await client.end();
 }
 
 /** Remembers every status that a run came to. */
@@ -222,3 +229,27 @@ const UNBALANCED = `
   where granted <> balance + spent
   union all
   select account, sum(amount), null, null from posting where account = 'holds' group by account having sum(amount) <> 0`;
+
+/** At once: enough that nobody only waits, few enough that nobody's lease ends for want of a processor. */
+const SCENES = 3;
+let scenes = 0;
+
+/** A case with servers of its own. Whatever happens in it, the ground is sound at its end. */
+export function chaos(
+  title: string,
+  play: (ground: Ground, customer: string) => Promise<void>,
+  folder?: string,
+): void {
+  test.concurrent(title, async () => {
+    await until('there is room', () => scenes < SCENES, { most_ms: 300_000 });
+    scenes += 1;
+    const ground = await Ground.open(folder);
+    try {
+      await play(ground, await ground.customer('first', 1_000));
+      await ground.sound();
+    } finally {
+      await ground.close();
+      scenes -= 1;
+    }
+  }, 300_000);
+}

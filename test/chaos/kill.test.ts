@@ -1,10 +1,10 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { strategy } from '../run/runs.ts';
 import { type ArchiveServer, startArchive } from './archive.ts';
-import { childrenOf, type Hand } from './crew.ts';
+import { boxesOf, type Hand } from './crew.ts';
 import { commitGate, runGate } from './gate.ts';
 import { Ground, TWO_DAYS } from './ground.ts';
 import { until } from './until.ts';
@@ -33,7 +33,10 @@ afterAll(async () => {
 /** Each worker has a cache of its own: staging is a step too. */
 const start = (): Promise<Hand> => {
   caches += 1;
-  return ground.worker({ BACKTEST_ARCHIVE: archive.url, BACKTEST_CACHE: join(ground.folder, `cache-${caches}`) });
+  return ground.worker({
+    BACKTEST_ARCHIVE: archive.url,
+    BACKTEST_CACHE: join(ground.folder, `cache-${caches}`),
+  });
 };
 let caches = 0;
 
@@ -46,16 +49,18 @@ async function rescued(run: string, faults: number): Promise<void> {
   expect(await ground.faults(run)).toBe(faults);
 }
 
-const freeze = (pids: readonly number[]) => pids.forEach((pid) => process.kill(pid, 'SIGSTOP'));
-const thaw = (pids: readonly number[]) => pids.forEach((pid) => process.kill(pid, 'SIGCONT'));
+const signal = (name: 'SIGSTOP' | 'SIGCONT') => (pids: readonly number[]) => {
+  for (const pid of pids) process.kill(pid, name);
+};
+const freeze = signal('SIGSTOP');
+const thaw = signal('SIGCONT');
 
 const taskIs = (run: string, status: string, kind = 'shard') =>
   until(`a task of ${run} is ${status}`, async () => {
-    const rows = await ground.db.query('select number from task where run = $1 and status = $2 and kind = $3', [
-      run,
-      status,
-      kind,
-    ]);
+    const rows = await ground.db.query(
+      'select number from task where run = $1 and status = $2 and kind = $3',
+      [run, status, kind],
+    );
     return rows.length > 0;
   });
 
@@ -87,7 +92,7 @@ test('killed while it replays', async () => {
   const run = await submit();
   const [replayer] = victim.replayers();
   const boxes = await until('a box is at work', () => {
-    const found = childrenOf(replayer!);
+    const found = boxesOf(replayer!);
     return found.length > 0 ? found : null;
   });
   freeze(boxes);
@@ -149,7 +154,9 @@ test('killed when the archive is uploaded and nothing is settled', async () => {
   await taskIs(run, 'done');
   await taskIs(run, 'claimed', 'assembly');
   const gate = await runGate(ground.postgres.url, run);
-  await until('the archive lies in the store', () => objects(`run/${run}`).some((name) => /^\d+\+$/.test(name)));
+  await until('the archive lies in the store', () =>
+    objects(`run/${run}`).some((name) => /^\d+\+$/.test(name)),
+  );
   await gate.reached();
   await victim.kill();
   await gate.open();

@@ -30,7 +30,8 @@ export class Calm {
 
   private async run(folder: string, scope: Partial<Scope>): Promise<Entries> {
     const { result, out } = await this.bench.run(folder, { scope });
-    if (result.outcome !== 'completed') throw new Error(`${folder} fails: ${JSON.stringify(result.rejection)}`);
+    if (result.outcome !== 'completed')
+      throw new Error(`${folder} fails: ${JSON.stringify(result.rejection)}`);
     const entries: Record<string, string> = {};
     const cells = readdirSync(out).includes('cells') ? readdirSync(join(out, 'cells')) : [];
     for (const cell of cells.length > 0 ? cells.map((name) => `cells/${name}/`) : [''])

@@ -163,7 +163,8 @@ create table task (
   faults integer not null default 0,
   -- When its run was submitted: a customer's runs are served in that order.
   queued_ms bigint not null default now_ms(),
-  due_ms bigint not null default now_ms(),
+  -- Not before. Nothing waits that never met a fault: the clock may jump.
+  due_ms bigint not null default 0,
   rung_ms bigint,
   worker text,
   lease_ms bigint,

@@ -65,7 +65,8 @@ function configOf(options: ServeOptions): Config {
 async function begin(config: Config, closings: Closing[]): Promise<void> {
   const opening = openParts(config);
   closings.push(() => opening.close());
-  for (const { name, run } of checksFor(config, opening, { work: true, api: true }))
+  // The database comes first of all checks, and takes longest.
+  for (const { name, run } of checksFor(config, opening, { work: true, api: true }).reverse())
     await (name === 'docker' || name.startsWith('image') ? advised(run) : run());
   const parts = await opening.all();
   const account = await openAccount(parts.db, config.data_folder);

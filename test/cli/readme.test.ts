@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ARCHIVE, backtest, FIXTURES, folder, SCOPE, strategy } from './support.ts';
+import { serving } from './serving.ts';
+import { ARCHIVE, backtest, FIXTURES, folder, found, SCOPE, strategy } from './support.ts';
 
 /** What the README shows has to work word for word. */
 
@@ -32,6 +33,35 @@ ${stderr}`,
     } else execFileSync(program!, args, { cwd });
   }
 });
+
+test('the commands around a server do what the text says, too', async () => {
+  const cwd = folder();
+  const lines = blocks.filter(({ kind }) => kind === 'sh').flatMap(({ text }) => text.trim().split('\n'));
+  const [serve, ...others] = lines.filter((line) => line.startsWith('npx backtest '));
+  expect(serve).toBe('npx backtest serve');
+  await backtest(['init', 'my-strategy', '--language', 'node'], { cwd });
+  const server = await serving();
+  for (const name of Object.keys(server.env))
+    expect(lines).toContainEqual(expect.stringMatching(`^export ${name}=`));
+  let run = '';
+  let stopped = false;
+  for (const line of others) {
+    const args = line
+      .replace(/ +#.*/, '')
+      .replace(/run_\w+/, run)
+      .split(' ')
+      .slice(2);
+    const local = ['credits', 'keys'].includes(args[0]!);
+    if (local && !stopped) await server.stop();
+    stopped ||= local;
+    const env = local ? { BACKTEST_DATA: server.data } : server.env;
+    const { code, stdout, stderr } = await backtest(args, { cwd, env });
+    expect(code, `${line}\n${stderr}`).toBe(0);
+    run ||= /run_\w+/.exec(stdout)?.[0] ?? '';
+  }
+  expect(found(join(cwd, 'reports'))).toEqual([`${run}.zip`]);
+  expect(found(join(cwd, 'out'))).toEqual([`${run}.zip`]);
+}, 180_000);
 
 test('both strategies run, and make the same result', async () => {
   const manifest = JSON.parse(block('json'));

@@ -13,7 +13,8 @@ export function failure(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
     return error;
   const { code, constraint, message } = error as { code?: unknown; constraint?: string; message: string };
-  const state = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE' ? code : null;
+  // No SQLSTATE begins like EPIPE and its kind.
+  const state = typeof code === 'string' && /^[^E][0-9A-Z]{4}$/.test(code) ? code : null;
   return state === null || AWAY.test(state)
     ? new Unreachable('the database', error)
     : new SqlError(message, state, constraint ?? null, error);

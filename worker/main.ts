@@ -6,6 +6,9 @@ import { type Role, roles, startService } from '../src/ops/service.ts';
 
 const role = (process.argv[2] ?? 'worker') as Role;
 let log = makeLog('info', { role });
+let leaving = false;
+
+process.on('uncaughtException', fail);
 
 try {
   if (!roles.includes(role)) throw new Error(`"${role}" is none of: ${roles.join(', ')}.`);
@@ -17,9 +20,6 @@ try {
 } catch (error) {
   fail(error);
 }
-process.on('uncaughtException', fail);
-
-let leaving = false;
 
 /** Asked once, it finishes what it has or hands it back; asked twice, it leaves that to the sweepers of others. */
 function leave(signal: 'SIGTERM' | 'SIGINT', service: { stop(): Promise<void> }): void {

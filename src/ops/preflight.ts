@@ -5,12 +5,14 @@ import { clean } from './log.ts';
 /** Between rounds of checks: while something is wrong, and once all is well. */
 const AGAIN_MS = 1_000;
 const RELAXED_MS = 15_000;
+/** The longest one starts containers. */
+const CHECK_MS = 60_000;
 
 export interface Check {
   readonly name: string;
   /** One that is not needed is shown when it fails, and that is all. */
   readonly needed: boolean;
-  /** Throws with what to mend. Ends in bounded time. */
+  /** Throws with what to mend. */
   readonly run: () => Promise<void>;
 }
 
@@ -38,9 +40,10 @@ export function watch(checks: readonly Check[], log: Logger): Watch {
   const check = async ({ name, needed, run }: Check): Promise<void> => {
     const before = problems.get(name);
     try {
-      await run();
+      await inTime(run);
       problems.delete(name);
       if (before !== undefined) log.info({ event: 'check_passed', check: name });
+      if (fine()) pass();
     } catch (error) {
       const problem = clean((error as Error).message);
       problems.set(name, problem);
@@ -50,7 +53,6 @@ export function watch(checks: readonly Check[], log: Logger): Watch {
   const rounds = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await Promise.all(checks.map(check));
-      if (fine()) pass();
       const wait = problems.size === 0 ? RELAXED_MS : AGAIN_MS;
       await sleep(wait, undefined, { signal: stopping.signal }).catch(() => {});
     }
@@ -61,4 +63,14 @@ export function watch(checks: readonly Check[], log: Logger): Watch {
     state: () => ({ ready: fine(), problems: Object.fromEntries(problems) }),
     stop: () => stopping.abort(),
   };
+}
+
+/** One that hangs must not keep the others from being asked again. */
+async function inTime(run: () => Promise<void>): Promise<void> {
+  const done = new AbortController();
+  const late = sleep(CHECK_MS, undefined, { signal: done.signal }).then(() => {
+    throw new Error(`no answer within ${CHECK_MS / 1000} s`);
+  });
+  late.catch(() => {});
+  await Promise.race([run(), late]).finally(() => done.abort());
 }

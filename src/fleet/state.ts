@@ -14,8 +14,6 @@ const comesFrom: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   failed: ['queued', 'staging', 'running'],
 };
 
-export const OPEN: readonly RunStatus[] = ['queued', 'staging', 'running'];
-
 /** Moves a run on and sets `columns`. False, and nothing changes, where its status does not allow that. */
 export async function move(sql: Sql, run: string, to: RunStatus, columns: Row = {}): Promise<boolean> {
   const names = Object.keys(columns);

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { cellParams, type FleetLimits, Rejection } from '../../contract/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cellParams, type FleetLimits, Rejection, Unreachable } from '../../contract/index.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { hold } from '../ledger/transfer.ts';
 import type { RunQueue } from '../queue/queue.ts';
@@ -8,6 +9,9 @@ import { workOf } from '../run/work.ts';
 import type { ObjectStore } from '../store/store.ts';
 import { storePlan } from './plan.ts';
 import { ringFor } from './ring.ts';
+
+const TRIES = 3;
+const TRY_AGAIN_MS = 500;
 
 export interface Submission {
   readonly customer: string;
@@ -42,19 +46,33 @@ export async function submit(
   }
   const run = runId(customer, repeat);
   const plan = await storePlan(parts.store, prepared, submission.uploads);
-  const accepted = await parts.db.transaction(async (sql) => {
-    if (!(await insertRun(sql, run, plan, submission, limits))) return repeated(sql, run, plan);
-    await hold(sql, { run, customer, amount: prepared.quote.credits });
-    await sql.query(
-      `insert into task (run, number, kind, customer, cell)
-       select $1, number, 'shard', $2, number % $4 from generate_series(0, $3 - 1) as number`,
-      [run, customer, shards, prepared.quote.sweepCells],
-    );
-    return { run_id: run, credits_held: prepared.quote.credits };
-  });
+  const accepted = await again(() =>
+    parts.db.transaction(async (sql) => {
+      if (!(await insertRun(sql, run, plan, submission, limits))) return repeated(sql, run, plan);
+      await hold(sql, { run, customer, amount: prepared.quote.credits });
+      await sql.query(
+        `insert into task (run, number, kind, customer, cell)
+         select $1, number, 'shard', $2, number % $4 from generate_series(0, $3 - 1) as number`,
+        [run, customer, shards, prepared.quote.sweepCells],
+      );
+      return { run_id: run, credits_held: prepared.quote.credits };
+    }),
+  );
   // The answer does not wait: what the queue does not hear the sweeper rings for.
   void ringFor(parts, run).catch(() => {});
   return accepted;
+}
+
+/** A commit may get through although its answer does not. Who asks again with the same run id finds it. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Unreachable) || tries === TRIES) throw error;
+      await sleep(TRY_AGAIN_MS);
+    }
+  }
 }
 
 function runId(customer: string, repeat: string | null): string {

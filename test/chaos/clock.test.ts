@@ -2,7 +2,8 @@ import { expect } from 'vitest';
 import { strategy } from '../run/runs.ts';
 import { boxesOf } from './crew.ts';
 import { commitGate } from './gate.ts';
-import { chaos, TWO_DAYS } from './ground.ts';
+import { TWO_DAYS } from './ground.ts';
+import { chaos } from './scene.ts';
 import { until } from './until.ts';
 
 // Leases, deadlines and waits go by the clock of the database. A worker's own may show anything, and the database's may jump.

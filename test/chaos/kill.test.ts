@@ -7,6 +7,7 @@ import { type ArchiveServer, startArchive } from './archive.ts';
 import { boxesOf, type Hand } from './crew.ts';
 import { commitGate, runGate } from './gate.ts';
 import { Ground, TWO_DAYS } from './ground.ts';
+import { calm, sound } from './sound.ts';
 import { until } from './until.ts';
 
 // A worker is killed with -9 at one step of a run, and another one takes over: whoever rescued the last case's run is
@@ -24,10 +25,11 @@ beforeAll(async () => {
   customer = await ground.customer('victim', 1_000);
   victim = await start();
 });
-afterEach(() => ground.sound());
+afterEach(() => sound(ground));
 afterAll(async () => {
   await ground.close();
   await archive.stop();
+  await calm.close();
 });
 
 /** Each worker has a cache of its own: staging is a step too. */

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { strategy } from '../run/runs.ts';
 import { commitGate, runGate } from './gate.ts';
-import { chaos, TWO_DAYS } from './ground.ts';
+import { TWO_DAYS } from './ground.ts';
+import { chaos } from './scene.ts';
 
 // The database is the truth; while it is away nothing can be true, and afterwards everything is.
 

@@ -5,7 +5,8 @@ import { expect } from 'vitest';
 import { strategy } from '../run/runs.ts';
 import { startProxy } from '../services/proxy.ts';
 import { commitGate } from './gate.ts';
-import { chaos, ONE_DAY, TWO_DAYS } from './ground.ts';
+import { ONE_DAY, TWO_DAYS } from './ground.ts';
+import { chaos } from './scene.ts';
 
 // The queue is a doorbell: whatever becomes of it, runs end as if nothing had been.
 

@@ -19,19 +19,19 @@ export async function entriesOf(zip: Buffer): Promise<Entries> {
 /** What one machine makes of strategies, without a fleet and without trouble. Each is run once. */
 export class Calm {
   private readonly bench = new Bench();
-  private readonly made = new Map<string, Promise<Entries>>();
+  private readonly made = new Map<string, Promise<Entries | null>>();
 
-  entries(folder: string, scope: Partial<Scope>): Promise<Entries> {
+  /** Null where there is no report. */
+  entries(folder: string, scope: Partial<Scope>): Promise<Entries | null> {
     const key = JSON.stringify([folder, scope]);
     const made = this.made.get(key) ?? this.run(folder, scope);
     this.made.set(key, made);
     return made;
   }
 
-  private async run(folder: string, scope: Partial<Scope>): Promise<Entries> {
+  private async run(folder: string, scope: Partial<Scope>): Promise<Entries | null> {
     const { result, out } = await this.bench.run(folder, { scope });
-    if (result.outcome !== 'completed')
-      throw new Error(`${folder} fails: ${JSON.stringify(result.rejection)}`);
+    if (result.outcome !== 'completed') return null;
     const entries: Record<string, string> = {};
     const cells = readdirSync(out).includes('cells') ? readdirSync(join(out, 'cells')) : [];
     for (const cell of cells.length > 0 ? cells.map((name) => `cells/${name}/`) : [''])

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import { strategy } from '../run/runs.ts';
 import { startProxy } from '../services/proxy.ts';
 import { runGate } from './gate.ts';
-import { chaos, type Ground, TWO_DAYS } from './ground.ts';
+import { type Ground, TWO_DAYS } from './ground.ts';
+import { chaos } from './scene.ts';
 import { until } from './until.ts';
 
 // Two workers that both believe to have a task: only the younger claim counts, however late the older one speaks up.

@@ -7,7 +7,8 @@ import { afterAll, expect, test } from 'vitest';
 import { SYNTHETIC, strategy } from '../run/runs.ts';
 import { startArchive } from './archive.ts';
 import { processesOf } from './crew.ts';
-import { chaos, type Ground, ONE_DAY, TWO_DAYS } from './ground.ts';
+import { type Ground, ONE_DAY, TWO_DAYS } from './ground.ts';
+import { chaos } from './scene.ts';
 import { until } from './until.ts';
 
 // What runs read and where they write is away or full for a while, or for too long.

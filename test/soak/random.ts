@@ -1,0 +1,12 @@
+/** Numbers from 0 up to 1 that are the same for the same seed, and good enough to kill things by. */
+export function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x9e3779b9) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+  };
+}
+
+export const pick = <T>(draw: () => number, from: readonly T[]): T => from[Math.floor(draw() * from.length)]!;

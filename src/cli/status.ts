@@ -65,16 +65,16 @@ export function exitOf({ status, rejection }: Run): number {
   return rejection !== null && 'kind' in rejection ? 2 : 3;
 }
 
-/** A run in words. */
-export function describe(run: Run): string {
-  const { run_id, status, venue, assets, from, to, language, mode, rejection, report } = run;
+/** A run in words. `report`: where its report is to be had. */
+export function describe(run: Run, report = `npx backtest fetch ${run.run_id}`): string {
+  const { run_id, status, venue, assets, from, to, language, mode, rejection } = run;
   const scope = `  ${assets.join(' ')} on ${venue}, ${from} to ${to}, ${language}, ${mode} mode`;
   const now = run.progress !== null && run.finished_ms === null ? `, ${textOf(run.progress)}` : '';
   const place = run.queue_position === null ? '' : `, place ${run.queue_position}`;
   const lines = [`${run_id}: ${status}${place}${now}`, scope, `  ${credits(run)}`, ''];
   if (rejection !== null) lines.push(tell({ outcome: 'failed', rejection }));
-  if (report !== null) lines.push(...results(report), '');
-  if (run.archive_available) lines.push(`  report: npx backtest fetch ${run_id}`, '');
+  if (run.report !== null) lines.push(...results(run.report), '');
+  if (run.archive_available) lines.push(`  report: ${report}`, '');
   return lines.join('\n');
 }
 

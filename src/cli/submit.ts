@@ -84,7 +84,7 @@ async function follow(client: Client, id: string, { out, json }: SubmitOptions):
   const archive =
     out !== undefined && run.archive_available ? await download(client, run, join(out, `${id}.zip`)) : null;
   if (json) process.stdout.write(`${JSON.stringify({ ...run, archive })}\n`);
-  else process.stdout.write(`${describe(run)}${archive === null ? '' : `  fetched: ${archive}\n`}`);
+  else process.stdout.write(describe(run, archive ?? undefined));
 }
 
 function told(quote: PricedQuote): string {

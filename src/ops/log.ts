@@ -60,10 +60,14 @@ function came(done: Extract<WorkerEvent, { event: 'done' }>['done']) {
  * the name, the password and the query, which is where a signature stands.
  */
 export function clean(message: string): string {
-  return message
-    .slice(0, MESSAGE_CHARACTERS)
-    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@'"]*@/gi, '$1')
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?'"]*)\?[^\s'"]*/gi, '$1')
-    .replace(/\bbk_[A-Za-z0-9_-]+/g, '[key]')
-    .replace(/[^\s@<>"']+@[^\s@<>"']+\.[a-z]{2,}/gi, '[address]');
+  return (
+    message
+      .slice(0, 2 * MESSAGE_CHARACTERS)
+      .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@'"]*@/gi, '$1')
+      .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?'"]*)\?[^\s'"]*/gi, '$1')
+      .replace(/\bbk_[A-Za-z0-9_-]+/g, '[key]')
+      .replace(/[^\s@<>"']+@[^\s@<>"']+\.[a-z]{2,}/gi, '[address]')
+      // Only now, lest the half of a secret that was cut through be taken for something else.
+      .slice(0, MESSAGE_CHARACTERS)
+  );
 }

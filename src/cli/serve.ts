@@ -22,6 +22,9 @@ export interface ServeOptions {
   readonly sandbox: SandboxKind;
 }
 
+/** Checks of what is kept; all others are about boxes. */
+const KEPT = new Set(['database', 'queue', 'store', 'archive']);
+
 type Closing = () => Promise<void>;
 
 /** `backtest serve`: api and worker in this process, until Ctrl-C; a second one leaves what runs to the next start. */
@@ -65,9 +68,10 @@ function configOf(options: ServeOptions): Config {
 async function begin(config: Config, closings: Closing[]): Promise<void> {
   const opening = openParts(config);
   closings.push(() => opening.close());
-  // The database comes first of all checks, and takes longest.
-  for (const { name, run } of checksFor(config, opening, { work: true, api: true }).reverse())
-    await (name === 'docker' || name.startsWith('image') ? advised(run) : run());
+  const checks = checksFor(config, opening, { work: true, api: true });
+  // Those of boxes first: a database takes longest to make, and is worth nothing without them.
+  for (const { name, run } of checks) if (!KEPT.has(name)) await advised(run);
+  for (const { name, run } of checks) if (KEPT.has(name)) await run();
   const parts = await opening.all();
   const account = await openAccount(parts.db, config.data_folder);
   const log = makeLog(config.log_level === 'info' ? 'warn' : config.log_level, {}, { write: tell });

@@ -16,6 +16,9 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const shell = promisify(execFile);
 
+/** Making a database takes some seconds. */
+const shared = serving();
+
 const audit = (data: string) => backtest(['credits', 'audit', '--json'], { env: { BACKTEST_DATA: data } });
 const clean = { code: 0, stdout: '{"ok":true,"violations":[]}\n' };
 
@@ -30,7 +33,7 @@ export class Strategy {
 `;
 
 test.concurrent('the printed line for curl is accepted as it stands, and its run becomes done', async () => {
-  const { said, env } = await serving();
+  const { said, env } = await shared;
   const line = said.split('\n').find((text) => text.trim().startsWith('curl '))!;
   const { stdout } = await shell('sh', ['-c', line], { cwd: folder(), env: { PATH: process.env.PATH } });
   const { run_id } = submitAnswer.parse(JSON.parse(stdout));
@@ -88,7 +91,7 @@ test.concurrent('it says what stands in its way, and what to do', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as { port: number };
-  const { data } = await serving();
+  const { data } = await shared;
   const attempt = (...args: string[]) =>
     backtest(['serve', '--sandbox', 'process', ...args], { env: { DOCKER_HOST: 'unix:///nowhere.sock' } });
   const [other, there, nowhere, boxless] = await Promise.all([

@@ -135,16 +135,22 @@ test('a worker waits for a queue that would lose bells, says why, and begins by 
   }
 });
 
-test('a worker that was started before its database begins when that answers', async () => {
+test('a worker says all that it lacks, and notices when its database answers', async () => {
   const own = await startPostgres();
   try {
     await own.kill();
-    const worker = startProcess(['worker'], { ...env, DATABASE_URL: own.url, BACKTEST_ARCHIVE: '/nowhere' });
+    const worker = startProcess(['worker'], {
+      ...env,
+      DATABASE_URL: own.url,
+      BACKTEST_ARCHIVE: '/nowhere',
+      BACKTEST_CACHE: '/proc/cache',
+    });
     await worker.line('check_failed', { check: 'database' });
     expect((await worker.ready(503)).problems).toMatchObject({
       service: 'it waits',
       database: expect.stringContaining('cannot be reached'),
       archive: expect.stringContaining('no such folder'),
+      cache: expect.stringContaining('set BACKTEST_CACHE to another folder'),
     });
     await own.restart();
     await worker.line('check_passed', { check: 'database' });

@@ -177,12 +177,11 @@ function understood<T>(server: string, schema: z.ZodType<T>, answer: Answer): T 
   }
   if (status === 401)
     throw new Mistake(`${server} does not take the key: ${errorOf(answer)}. Look at --key or BACKTEST_KEY.`);
-  if (status === 402) {
-    const { balance, required } = insufficientAnswer.partial().parse(body);
+  const poor = status === 402 ? insufficientAnswer.safeParse(body).data : undefined;
+  if (poor !== undefined)
     throw new Mistake(
-      `There are not enough credits: the run needs ${required}, the balance is ${balance}. Nothing was submitted.`,
+      `There are not enough credits: the run needs ${poor.required}, the balance is ${poor.balance}. Nothing was submitted.`,
     );
-  }
   throw new Mistake(`${server} refused (${status}): ${errorOf(answer)}`);
 }
 

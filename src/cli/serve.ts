@@ -74,6 +74,7 @@ async function begin(config: Config, closings: Closing[]): Promise<void> {
   for (const { name, run } of checks) if (KEPT.has(name)) await run();
   const parts = await opening.all();
   const account = await openAccount(parts.db, config.data_folder);
+  // A line for each request is too much for a terminal.
   const log = makeLog(config.log_level === 'info' ? 'warn' : config.log_level, {}, { write: tell });
   const api = await startApi(config, parts, log).catch((error) => {
     throw unheard(error, config);

@@ -24,8 +24,9 @@ export interface Swept {
 export async function sweep(parts: SweepParts, limits: FleetLimits): Promise<Swept> {
   const expired = await expireClaims(parts.db, limits);
   const overdue = await giveUp(parts.db);
-  const removed = await removeLeftovers(parts, limits);
   const rung = await ringAgain(parts, limits.ring_again_ms);
+  // Last, since nobody waits for it: a store that is away must not keep tasks from being rung for.
+  const removed = await removeLeftovers(parts, limits);
   return { expired, overdue, rung, removed };
 }
 

@@ -5,15 +5,16 @@ import { sweep } from '../../src/fleet/sweeper.ts';
 import { openMemoryQueue } from '../../src/queue/memory.ts';
 import { Fleet } from '../fleet/fleet.ts';
 import { strategy } from '../run/runs.ts';
+import { ONE_DAY } from './ground.ts';
 
 test('a store that is away keeps the sweeper from removing leftovers, and from nothing else', async () => {
   const fleet = await Fleet.open();
   const customer = await fleet.customer('first', 100);
   const worker = await fleet.work();
-  const { run_id } = await fleet.submit(customer, strategy('idle-node'));
+  const { run_id } = await fleet.submit(customer, strategy('idle-node'), ONE_DAY);
   await fleet.over(customer, run_id);
   await worker.stop();
-  await fleet.submit(customer, strategy('idle-node'));
+  await fleet.submit(customer, strategy('idle-node'), ONE_DAY);
 
   const data = join(fleet.folder, 'data');
   await rename(data, `${data}-away`);

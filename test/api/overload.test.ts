@@ -3,7 +3,10 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { Unreachable } from '../../contract/index.ts';
+import { remembering } from '../../src/api/catalogue.ts';
 import { waitingLine } from '../../src/api/line.ts';
+import { openArchive } from '../../src/archive/catalogue.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openPglite } from '../../src/database/pglite.ts';
 import { SYNTHETIC } from '../run/runs.ts';
@@ -168,6 +171,22 @@ test('the address is what the proxies say only where there are proxies', async (
     const statuses = [1, 2, 3].map((n) => api.call('GET', '/v1/backtest/contract', forwarded(n)));
     expect(Math.max(...(await Promise.all(statuses)).map(({ status }) => status))).toBe(last);
   }
+});
+
+test('an index is read once for many who ask, and again after it could not be read', async () => {
+  const reads: string[] = [];
+  const archive = remembering({
+    ...openArchive(SYNTHETIC),
+    async days(venue) {
+      reads.push(venue);
+      if (reads.length === 1) throw new Error('a bad moment');
+      return ['2026-10-14'];
+    },
+  });
+  await expect(archive.days('venue_a')).rejects.toThrow(Unreachable);
+  const asked = Array.from({ length: 9 }, () => archive.days('venue_a'));
+  expect(await Promise.all(asked)).toEqual(Array(9).fill(['2026-10-14']));
+  expect(reads).toEqual(['venue_a', 'venue_a']);
 });
 
 const forever = new AbortController().signal;

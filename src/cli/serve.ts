@@ -22,9 +22,6 @@ export interface ServeOptions {
   readonly sandbox: SandboxKind;
 }
 
-/** Checks of what is kept; all others are about boxes. */
-const KEPT = new Set(['database', 'queue', 'store', 'archive']);
-
 type Closing = () => Promise<void>;
 
 /** `backtest serve`: api and worker in this process, until Ctrl-C; a second one leaves what runs to the next start. */
@@ -68,10 +65,12 @@ function configOf(options: ServeOptions): Config {
 async function begin(config: Config, closings: Closing[]): Promise<void> {
   const opening = openParts(config);
   closings.push(() => opening.close());
-  const checks = checksFor(config, opening, { work: true, api: true });
+  const all = checksFor(config, opening, { work: true, api: true });
+  const unboxed = checksFor({ ...config, sandbox: 'process' }, opening, { work: true, api: true });
+  const ofBoxes = all.filter(({ name }) => !unboxed.some((other) => other.name === name));
   // Those of boxes first: a database takes longest to make, and is worth nothing without them.
-  for (const { name, run } of checks) if (!KEPT.has(name)) await advised(run);
-  for (const { name, run } of checks) if (KEPT.has(name)) await run();
+  for (const { run } of ofBoxes) await advised(run);
+  for (const { run } of unboxed) await run();
   const parts = await opening.all();
   const account = await openAccount(parts.db, config.data_folder);
   // A line for each request is too much for a terminal.

@@ -27,6 +27,8 @@ export interface Config {
   readonly port: number;
   /** Where clients reach the api; null: by its host and port. */
   readonly public_url: string | null;
+  /** Load balancers in front of the api: so many of the addresses that a request names are taken at their word. */
+  readonly proxies: number;
   /** Where a worker answers /live, /ready and /metrics. */
   readonly ops_port: number;
   /** How many tasks a worker takes at once; null: one for each core. */
@@ -76,6 +78,7 @@ export function parse(env: Env, home: string, temp: string): Config {
     host: env.BACKTEST_HOST || '127.0.0.1',
     port: whole(env, 'BACKTEST_PORT', 65_535) ?? 8080,
     public_url: url(env, 'BACKTEST_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '') ?? null,
+    proxies: whole(env, 'BACKTEST_PROXIES', 16) ?? 0,
     ops_port: whole(env, 'BACKTEST_OPS_PORT', 65_535) ?? 9090,
     slots: whole(env, 'BACKTEST_SLOTS', 256) || null,
     sandbox: oneOf(env, 'BACKTEST_SANDBOX', ['docker', 'process'], 'docker'),

@@ -139,10 +139,10 @@ async function accept(api: Api, request: Request) {
 
 /** Checks and prices a submission. */
 async function prepared(
-  { db, store, archive, limits }: Api,
+  { db, store, archive, limits, fleet }: Api,
   { customer, body: { files, uploads: named, email: _e, locale: _l, ...scope } }: Request,
 ): Promise<{ prepared: Prepared; uploads: Map<string, string> }> {
-  const uploads = await uploadsOf({ db, store, limits }, customer, named);
+  const uploads = await uploadsOf({ db, store, limits, fleet }, customer, named);
   const read = async (key: string) => {
     const stream = await store.get(key);
     if (stream === null) throw new Rejection('E_SERIES', 'an upload was removed meanwhile; upload it again');

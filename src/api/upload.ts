@@ -49,10 +49,10 @@ export function upload(app: App, { db, store, limits, fleet, authenticate }: Api
 
 /**
  * The objects of a submission's uploads by the file that each stands for. Throws a Rejection, E_SERIES, for a key that is
- * not this customer's, and for one that nothing was uploaded for.
+ * not this customer's or too old, and for one that nothing was uploaded for.
  */
 export async function uploadsOf(
-  { db, store, limits }: Pick<Api, 'db' | 'store' | 'limits'>,
+  { db, store, limits, fleet }: Pick<Api, 'db' | 'store' | 'limits' | 'fleet'>,
   customer: string | null,
   named: Readonly<Record<string, string>>,
 ): Promise<Map<string, string>> {
@@ -61,12 +61,15 @@ export async function uploadsOf(
     throw new Rejection('E_SERIES', `uploads: at most ${limits.series}, here are ${uploads.length}`);
   for (const [file, key] of uploads) {
     const found = KEY.test(key)
-      ? await db.query('select 1 from upload where key = $1 and customer = $2', [key, customer])
+      ? await db.query(
+          'select 1 from upload where key = $1 and customer = $2 and created_ms > now_ms() - $3::bigint',
+          [key, customer, fleet.leftovers_ms],
+        )
       : [];
     if (found.length === 0)
       throw new Rejection(
         'E_SERIES',
-        `uploads: ${shown(file)} names no upload of yours; use the key of its grant`,
+        `uploads: ${shown(file)} names no upload of yours, or one that is gone; upload the file and use the key of its grant`,
       );
     if ((await store.head(key)) === null)
       throw new Rejection('E_SERIES', `uploads: nothing was uploaded for ${shown(file)}; PUT the file first`);

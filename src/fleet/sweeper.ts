@@ -61,8 +61,11 @@ async function giveUp(db: Database): Promise<number> {
   return overdue.length;
 }
 
-/** Removes shard results of finished runs, and uploads long after they could be named by a submission. */
-async function removeLeftovers({ db, store }: SweepParts, { leftovers_ms }: FleetLimits): Promise<number> {
+/** Removes shard results of finished runs, and uploads once no run can name them or wait with them any more. */
+async function removeLeftovers(
+  { db, store }: SweepParts,
+  { leftovers_ms, run_ms }: FleetLimits,
+): Promise<number> {
   const results = await db.query<{ run: string; number: number; object: string }>(
     `select run, number, task.result as object from task join run on run.id = task.run
      where task.result is not null and finished_ms < now_ms() - $1::bigint limit 100`,
@@ -72,5 +75,13 @@ async function removeLeftovers({ db, store }: SweepParts, { leftovers_ms }: Flee
     await store.remove(object);
     await db.query('update task set result = null where run = $1 and number = $2', [run, number]);
   }
-  return results.length;
+  const uploads = await db.query<{ key: string }>(
+    'select key from upload where created_ms < now_ms() - $1::bigint limit 100',
+    [leftovers_ms + 2 * run_ms],
+  );
+  for (const { key } of uploads) {
+    await store.remove(key);
+    await db.query('delete from upload where key = $1', [key]);
+  }
+  return results.length + uploads.length;
 }

@@ -107,14 +107,14 @@ export async function startFleetWorker(
 
 /** Listens as soon as it resolves; rejects where the port is taken. The parts stay open when it stops. */
 export async function startApi(config: Config, parts: Parts, log: Logger): Promise<Running> {
-  const { host, port, public_url, fleet } = config;
+  const { host, port, public_url, fleet, proxies } = config;
   const [{ buildApi }, { RATE }] = await Promise.all([import('../api/server.ts'), import('../api/parts.ts')]);
   const app = buildApi({
     ...parts,
     limits: LIMITS,
     fleet,
     log,
-    rate: RATE,
+    rate: { ...RATE, proxies },
     public_url: public_url ?? `http://${host}:${port}`,
   });
   await app.listen({ host, port });

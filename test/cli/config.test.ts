@@ -19,6 +19,7 @@ test('with an empty environment everything has a sensible place', () => {
     host: '127.0.0.1',
     port: 8080,
     public_url: null,
+    proxies: 0,
     ops_port: 9090,
     slots: null,
     sandbox: 'docker',

@@ -215,7 +215,6 @@ test('a worker that stops hands back what it has not finished, and another one f
     await leaving.stop();
     expect(strict.events.map(({ event }) => event)).toContain('handed_back');
     expect(await readRun(strict.db, customer, run_id)).toMatchObject({
-      status: 'staging',
       finished_ms: null,
     });
     await strict.work(1);
@@ -232,3 +231,32 @@ async function archive(run: string): Promise<string | null> {
   ]);
   return row!.archive;
 }
+
+test('results and uploads that nobody needs any more leave the store, and the archive stays', async () => {
+  const other = await Fleet.open({ limits: { leftovers_ms: 0, run_ms: 5_000 } });
+  try {
+    const customer = await other.customer('tidy', 10);
+    await other.store.put('upload/old', Buffer.from('ts,v\n'));
+    await other.db.query(
+      `insert into upload (key, customer, bytes, created_ms, expires_ms)
+       values ('upload/old', $1, 5, now_ms() - 10001, 0), ('upload/new', $1, 5, now_ms(), 0)`,
+      [customer],
+    );
+    await other.work(1);
+    const { run_id } = await other.submit(customer, written('tidy', ''), quick);
+    const run = await other.over(customer, run_id);
+    const shards = async () => {
+      const text = `select result from task where kind = 'shard' and result is not null`;
+      return (await other.db.query<{ result: string }>(text)).map(({ result }) => result);
+    };
+    while ((await shards()).length > 0) await sleep(50);
+    expect(await other.store.head('upload/old')).toBeNull();
+    expect(await other.db.query('select key from upload')).toEqual([{ key: 'upload/new' }]);
+    const [{ archive: kept }] = (await other.db.query<{ archive: string }>('select archive from run')) as [
+      { archive: string },
+    ];
+    expect(await other.store.head(kept)).toBe(run.archive_bytes);
+  } finally {
+    await other.close();
+  }
+});

@@ -110,6 +110,7 @@ create table upload (
   created_ms bigint not null default now_ms(),
   expires_ms bigint not null
 );
+create index upload_of_customer on upload (customer, created_ms);
 
 create table run (
   id text primary key,

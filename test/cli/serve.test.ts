@@ -66,7 +66,7 @@ test.concurrent('a second start goes on with the same key, runs and credits, and
 });
 
 test.concurrent('killed in the middle of a run, it finishes that run after the next start and charges it once', async () => {
-  const env = { BACKTEST_LEASE_MS: '1500', BACKTEST_SWEEP_MS: '300' };
+  const env = { BACKTEST_LEASE_MS: '5000', BACKTEST_SWEEP_MS: '300' };
   const first = await serving({ env });
   const dir = strategy('node', SLOW);
   const submitted = await backtest(['submit', dir, '--days', '2', '--yes', '--json'], { env: first.env });

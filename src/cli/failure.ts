@@ -8,9 +8,9 @@ export class Mistake extends Error {}
 
 /** The user stopped it. */
 export class Interrupted extends Error {
-  readonly signal: 'SIGINT' | 'SIGTERM';
+  readonly signal: NodeJS.Signals;
 
-  constructor(signal: 'SIGINT' | 'SIGTERM') {
+  constructor(signal: NodeJS.Signals) {
     super('Stopped before the end; no report was written.');
     this.signal = signal;
   }

@@ -88,7 +88,7 @@ async function begin(config: Config, closings: Closing[]): Promise<void> {
 function asked({ fleet }: Config): Promise<void> {
   return new Promise((enough) => {
     let before = false;
-    const onSignal = (name: 'SIGINT' | 'SIGTERM'): void => {
+    const onSignal = (name: NodeJS.Signals): void => {
       if (before) process.exit(exitCode(new Interrupted(name)));
       before = true;
       process.stderr.write(
@@ -96,7 +96,7 @@ function asked({ fleet }: Config): Promise<void> {
       );
       enough();
     };
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
   });
 }
 

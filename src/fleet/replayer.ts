@@ -33,9 +33,8 @@ process.on('disconnect', async () => {
     .catch(() => {});
   process.exit();
 });
-// A terminal's Ctrl-C goes to the whole group; the worker decides what is finished first.
-process.on('SIGINT', () => {});
-process.on('SIGTERM', () => {});
+// A terminal's signals go to the whole group; the worker decides what is finished first.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 async function open({
   config,

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { LIMITS } from '../../contract/index.ts';
 import type { Config } from '../config.ts';
 import { Slot } from '../fleet/slot.ts';
+import { endLeases } from '../fleet/sweeper.ts';
 import { startWorker } from '../fleet/worker.ts';
 import { checksFor } from './checks.ts';
 import { logEvent } from './log.ts';
@@ -86,6 +87,7 @@ export async function startFleetWorker(
   metrics: Metrics,
 ): Promise<Running> {
   const { sandbox, fleet } = config;
+  if (db.kind === 'pglite') await endLeases(db);
   const id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   const worker = await startWorker({
     id,

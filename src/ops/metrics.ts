@@ -18,7 +18,6 @@ const TICKS = [1e4, 3e4, 1e5, 2e5, 4e5, 8e5, 1.6e6, 3.2e6];
 /** Prometheus metrics of one process. `slots`: how many tasks its worker takes at once; 0 where it has none. */
 export function makeMetrics(slots: number): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
   let db: Database | null = null;
   const made = workerMetrics(registry, slots);
@@ -30,15 +29,7 @@ export function makeMetrics(slots: number): Metrics {
     },
     watch(fleet) {
       db = fleet.db;
-      new Gauge({
-        name: 'backtest_queue_depth',
-        help: 'Bells that wait in the queue',
-        registers,
-        async collect() {
-          await shown(this, async () => this.set(await fleet.queue.depth()));
-        },
-      });
-      fleetGauges(registry, fleet.db);
+      fleetGauges(registry, fleet);
     },
   };
 }
@@ -150,55 +141,48 @@ async function countCredits(made: Made, db: Database, { run }: Claim): Promise<v
   made.released.inc(end.held - end.amount);
 }
 
-/** What Postgres knows of the whole fleet. Only what is open is looked at: history grows, this must stay quick. */
-function fleetGauges(registry: Registry, db: Database): void {
-  const registers = [registry];
-  const ask = (sql: string) => db.query<{ label: string; value: number }>(sql);
-  new Gauge({
-    name: 'backtest_tasks',
-    help: 'Open tasks of the fleet, by status',
-    labelNames: ['status'] as const,
-    registers,
-    async collect() {
-      await shown(this, async () => {
-        const rows = await ask(
-          `select status as label, count(*) as value from task where status in ('queued', 'claimed') group by status`,
-        );
-        for (const status of ['queued', 'claimed'])
-          this.set({ status }, rows.find(({ label }) => label === status)?.value ?? 0);
-      });
-    },
+/** Only what is open is looked at: history grows, this must stay quick. */
+function fleetGauges(
+  registry: Registry,
+  { db, queue }: { readonly db: Database; readonly queue: RunQueue },
+): void {
+  const gauge = (name: string, help: string, value: () => Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        return shown(this, async () => this.set(await value()));
+      },
+    });
+  const open = (table: 'task' | 'run', help: string, statuses: readonly string[]) =>
+    new Gauge({
+      name: `backtest_${table}s`,
+      help,
+      labelNames: ['status'],
+      registers: [registry],
+      collect() {
+        return shown(this, async () => {
+          // As text, since a parameter would not tell that the index of open ones will do.
+          const list = statuses.map((status) => `'${status}'`).join();
+          const rows = await db.query<{ status: string; count: number }>(
+            `select status, count(*) from ${table} where status in (${list}) group by status`,
+          );
+          for (const status of statuses)
+            this.set({ status }, rows.find((row) => row.status === status)?.count ?? 0);
+        });
+      },
+    });
+  gauge('backtest_queue_depth', 'Bells that wait in the queue', () => queue.depth());
+  gauge('backtest_task_wait_seconds', 'How long the task that waits longest has waited', async () => {
+    const [row] = await db.query<{ ms: number }>(
+      `select coalesce(now_ms() - min(greatest(queued_ms, due_ms)), 0) as ms from task
+       where status = 'queued' and due_ms <= now_ms()`,
+    );
+    return row!.ms / 1000;
   });
-  new Gauge({
-    name: 'backtest_runs',
-    help: 'Open runs of the fleet, by status',
-    labelNames: ['status'] as const,
-    registers,
-    async collect() {
-      await shown(this, async () => {
-        const rows = await ask(
-          `select status as label, count(*) as value from run
-           where status in ('queued', 'staging', 'running') group by status`,
-        );
-        for (const status of ['queued', 'staging', 'running'])
-          this.set({ status }, rows.find(({ label }) => label === status)?.value ?? 0);
-      });
-    },
-  });
-  new Gauge({
-    name: 'backtest_task_wait_seconds',
-    help: 'How long the task that waits longest has waited; 0 where none does',
-    registers,
-    async collect() {
-      await shown(this, async () => {
-        const [row] = await ask(
-          `select 'wait' as label, coalesce(now_ms() - min(greatest(queued_ms, due_ms)), 0) as value from task
-           where status = 'queued' and due_ms <= now_ms()`,
-        );
-        this.set(row!.value / 1000);
-      });
-    },
-  });
+  open('task', 'Open tasks of the fleet', ['queued', 'claimed']);
+  open('run', 'Open runs of the fleet', ['queued', 'staging', 'running']);
 }
 
 /** What cannot be known is left out: an old number would be a lie, and the other metrics are needed most then. */
@@ -206,6 +190,7 @@ async function shown(gauge: Gauge, update: () => Promise<void>): Promise<void> {
   try {
     await update();
   } catch {
-    gauge.remove();
+    gauge.reset();
+    gauge.remove({});
   }
 }

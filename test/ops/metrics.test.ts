@@ -1,6 +1,11 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { PACKAGE } from '../../src/compose.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { openPglite } from '../../src/database/pglite.ts';
 import type { WorkerEvent } from '../../src/fleet/worker.ts';
 import { makeMetrics } from '../../src/ops/metrics.ts';
+import { openMemoryQueue } from '../../src/queue/memory.ts';
 
 const claim = { run: 'run_1', number: 0, kind: 'shard', fence: 1 } as const;
 const shard = { ok: true, result: 'r', sha256: 's', ticks: 50_000, stage_ms: 200, replay_ms: 500 } as const;
@@ -62,4 +67,23 @@ test('what a worker did can be read off its metrics', async () => {
 test('no metric has a label that grows with runs or customers', async () => {
   const text = await shown({ event: 'claimed', claim }, { event: 'lost', claim });
   expect(text).not.toContain('run_1');
+});
+
+test('a database that is away takes its own numbers out of the metrics, and no others', async () => {
+  const [db, queue] = [await openPglite(null), openMemoryQueue()];
+  await migrate(db, join(PACKAGE, 'src/database/migrations'));
+  const metrics = makeMetrics(4);
+  metrics.watch({ db, queue });
+  const lines = async () =>
+    (await metrics.registry.metrics()).split('\n').filter((line) => !line.startsWith('#'));
+  const fleets = [
+    'backtest_tasks{status="queued"} 0',
+    'backtest_runs{status="running"} 0',
+    'backtest_task_wait_seconds 0',
+  ];
+  expect(await lines()).toEqual(expect.arrayContaining([...fleets, 'backtest_queue_depth 0']));
+  await db.close();
+  const left = await lines();
+  expect(left).toEqual(expect.arrayContaining(['backtest_queue_depth 0', 'backtest_slots 4']));
+  for (const line of fleets) expect(left).not.toContain(line);
 });

@@ -143,9 +143,9 @@ test('a worker says all that it lacks, and notices when its database answers', a
       ...env,
       DATABASE_URL: own.url,
       BACKTEST_ARCHIVE: '/nowhere',
-      BACKTEST_CACHE: '/proc/cache',
+      BACKTEST_CACHE: join(fleet.folder, 'slow/strategy.py'),
     });
-    await worker.line('check_failed', { check: 'database' });
+    for (const check of ['database', 'archive', 'cache']) await worker.line('check_failed', { check });
     expect((await worker.ready(503)).problems).toMatchObject({
       service: 'it waits',
       database: expect.stringContaining('cannot be reached'),

@@ -76,7 +76,7 @@ function run(file, args, stdio) {
 
 function newestSource() {
   const files = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map((name) => join(root, name));
-  for (const folder of ['contract', 'src']) {
+  for (const folder of ['contract', 'src', 'worker']) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       files.push(join(entry.parentPath, entry.name));
     }

@@ -66,7 +66,12 @@ export async function openStore(config: Config): Promise<ObjectStore> {
   if (config.s3) {
     const { bucket, region, endpoint, credentials } = config.s3;
     const { openS3Store } = await import('./store/s3.ts');
-    return openS3Store({ bucket, region, ...(endpoint && { endpoint }), ...(credentials && { credentials }) });
+    return openS3Store({
+      bucket,
+      region,
+      ...(endpoint && { endpoint }),
+      ...(credentials && { credentials }),
+    });
   }
   const { openFolderStore } = await import('./store/folder.ts');
   return openFolderStore(join(config.data_folder, 'objects'), {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Logger } from 'pino';
 import type { FleetLimits, Limits } from '../../contract/index.ts';
 import type { Archive } from '../archive/catalogue.ts';
 import type { Database } from '../database/database.ts';
@@ -17,10 +16,17 @@ export interface ApiParts {
   readonly archive: Archive;
   readonly limits: Limits;
   readonly fleet: FleetLimits;
-  readonly log: Logger | false;
+  readonly log: ApiLog | false;
   readonly rate: Rate;
   /** Where clients reach it, such as https://host. */
   readonly public_url: string;
+}
+
+/** Takes lines of plain fields; a pino logger will do. */
+export interface ApiLog {
+  info(line: object): void;
+  warn(line: object): void;
+  error(line: object): void;
 }
 
 export interface Rate {

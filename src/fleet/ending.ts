@@ -7,8 +7,11 @@ import { type Claim, drop, endClaim } from './task.ts';
 // Every way in which a task ends. Each is one transaction that locks the run first and then asks whether the claim still
 // holds; one that does not changes nothing.
 
-/** `stale`: somebody else has the task by now, or the run is over. `next`: something of the run waits to be rung for. */
-export type Ended = 'stale' | 'next' | 'ended';
+/**
+ * `stale`: somebody else has the task by now, or the run is over. `open`: other
+ * shards are still to come. `next`: the assembly waits to be rung for. `over`: so is the run.
+ */
+export type Ended = 'stale' | 'open' | 'next' | 'over';
 
 /** Brings in a shard. The last one makes the assembly. */
 export function finishShard(
@@ -52,7 +55,7 @@ export function finishRun(
       archive_sha256: made.report.archive_sha256,
       report: JSON.stringify(made.report),
     });
-    return 'ended';
+    return 'over';
   });
 }
 
@@ -122,7 +125,7 @@ async function advance(sql: Sql, run: string): Promise<Ended> {
     `select number from task where run = $1 and status in ('queued', 'claimed') limit 1`,
     [run],
   );
-  if (open.length > 0) return 'ended';
+  if (open.length > 0) return 'open';
   const [whole] = await sql.query(
     `select cell from task where run = $1 and kind = 'shard'
      group by cell having bool_and(status = 'done') limit 1`,
@@ -134,7 +137,7 @@ async function advance(sql: Sql, run: string): Promise<Ended> {
       [run],
     );
     await failRun(sql, run, first!.failure);
-    return 'ended';
+    return 'over';
   }
   await sql.query(
     `insert into task (run, number, kind, customer, queued_ms)

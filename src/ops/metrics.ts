@@ -25,7 +25,7 @@ export function makeMetrics(slots: number): Metrics {
     registry,
     hear(event) {
       count(made, event);
-      if ('ended' in event && event.ended === 'ended' && db) void countCredits(made, db, event.claim);
+      if ('ended' in event && event.ended === 'over' && db) void countCredits(made, db, event.claim);
     },
     watch(fleet) {
       db = fleet.db;

@@ -196,7 +196,7 @@ function cpuReader(container: Docker.Container): () => Promise<number | null> {
     if (reader === undefined) {
       const found = await engine('inspect a container', (call) => container.inspect(call)).catch(() => null);
       if (found === null) return null;
-      reader = await cpuOf(found.State.Pid);
+      reader = await cpuOf(found.State.Pid, found.Id);
     }
     return (await reader?.()) ?? null;
   };

@@ -34,8 +34,8 @@ test("of a strategy's failure the log says of what kind it is, not what it says 
     traceback: 'Traceback: import os',
   } as const;
   const done = { shard: { ok: false as const, failure: { ...failure, last_logs: ['hunter2'] } } };
-  const [line] = logged({ event: 'done', claim, done, ended: 'ended', ms: 12.3 });
-  expect(line).toMatchObject({ outcome: 'strategy_error', ended: 'ended', ms: 12 });
+  const [line] = logged({ event: 'done', claim, done, ended: 'over', ms: 12.3 });
+  expect(line).toMatchObject({ outcome: 'strategy_error', ended: 'over', ms: 12 });
   for (const secret of SECRETS) expect(JSON.stringify(line)).not.toContain(secret);
 });
 

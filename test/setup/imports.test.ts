@@ -67,6 +67,8 @@ const owners: Record<string, string> = {
   ioredis: 'src/queue',
   fastify: 'src/api',
   'fastify-type-provider-zod': 'src/api',
+  pino: 'src/ops',
+  'prom-client': 'src/ops',
   commander: 'src/cli',
   'cli-progress': 'src/cli',
 };

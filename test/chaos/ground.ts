@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { on } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, watch } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,6 +126,19 @@ export class Ground {
       return rows.length > 0 ? rows : null;
     });
     return row!.status;
+  }
+
+  /** The names of what the store has below a key. */
+  objects(key: string): string[] {
+    const path = join(this.folder, 'data/objects/objects', ...key.split('/').map((part) => `${part}+`));
+    return existsSync(path) ? readdirSync(path) : [];
+  }
+
+  /** Resolves when an assembly begins to write. */
+  async assembles(): Promise<void> {
+    const temp = watch(join(this.folder, 'temp'));
+    for await (const [, name] of on(temp, 'change')) if (String(name).startsWith('backtest-assembly-')) break;
+    temp.close();
   }
 
   async faults(run: string): Promise<number> {

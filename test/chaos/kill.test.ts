@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { existsSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { strategy } from '../run/runs.ts';
@@ -66,11 +64,6 @@ const taskIs = (run: string, status: string, kind = 'shard') =>
     return rows.length > 0;
   });
 
-const objects = (folder: string): string[] => {
-  const path = join(ground.folder, 'data/objects/objects', ...folder.split('/').map((part) => `${part}+`));
-  return existsSync(path) ? readdirSync(path) : [];
-};
-
 test('killed when it has claimed a shard and not begun', async () => {
   const replayers = victim.replayers();
   freeze(replayers);
@@ -110,7 +103,7 @@ test('killed when a shard lies in the store and is not brought in', async () => 
   await taskIs(run, 'claimed');
   const gate = await runGate(ground.postgres.url, run);
   thaw([replayer!]);
-  await until('a shard lies in the store', () => objects(`run/${run}/shard/0`).length > 0);
+  await until('a shard lies in the store', () => ground.objects(`run/${run}/shard/0`).length > 0);
   await gate.reached();
   await victim.kill();
   await gate.open();
@@ -136,14 +129,9 @@ test('killed when the last shard is brought in, before the bell for the assembly
 });
 
 test('killed while it assembles; its replayer goes on for a while', async () => {
-  const temp = watch(join(ground.folder, 'temp'));
+  const begun = ground.assembles();
   const run = await submit();
-  for (;;) {
-    const [, name] = await once(temp, 'change');
-    if (!String(name).startsWith('backtest-assembly-')) continue;
-    break;
-  }
-  temp.close();
+  await begun;
   const replayers = victim.replayers();
   freeze(replayers);
   await victim.kill();
@@ -157,7 +145,7 @@ test('killed when the archive is uploaded and nothing is settled', async () => {
   await taskIs(run, 'claimed', 'assembly');
   const gate = await runGate(ground.postgres.url, run);
   await until('the archive lies in the store', () =>
-    objects(`run/${run}`).some((name) => /^\d+\+$/.test(name)),
+    ground.objects(`run/${run}`).some((name) => /^\d+\+$/.test(name)),
   );
   await gate.reached();
   await victim.kill();

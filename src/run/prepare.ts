@@ -16,7 +16,7 @@ import {
 import type { Archive } from '../archive/catalogue.ts';
 import { coverage, type Need, resolveScope } from '../archive/scope.ts';
 import { check } from '../check/check.ts';
-import { readSeriesFile } from '../check/series.ts';
+import { readSeriesFile } from '../check/seriesfile.ts';
 import { MANIFEST } from '../check/source.ts';
 import type { SeriesRows } from '../replay/stream.ts';
 import { isFeed } from './files.ts';

@@ -9,18 +9,11 @@ import { type ArchiveFile, openArchive } from '../../src/archive/catalogue.ts';
 import { headers } from '../../src/archive/columns.ts';
 import { DECODER_VERSION, decode } from '../../src/archive/decode.ts';
 import { stageFile } from '../../src/archive/stage.ts';
+import type { Row } from './row.ts';
 
 const ROWS = 2_000_000;
 const DATE = '2026-04-16';
 const NAME = `BTCUSD-price_change-5m-${DATE}.csv.gz`;
-
-interface Row {
-  name: string;
-  value: number;
-  unit: string;
-  limit?: number;
-  limitName?: string;
-}
 
 /** Decodes a day of price_change, and reads it again from the cache, beside what zlib and the file system allow. */
 export async function bench(print: (row: Row) => void): Promise<void> {

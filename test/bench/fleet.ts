@@ -5,14 +5,7 @@ import { Fleet } from '../fleet/fleet.ts';
 import { strategy } from '../run/runs.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { startRedis } from '../services/redis.ts';
-
-interface Row {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly limit?: number;
-  readonly limitName?: string;
-}
+import type { Row } from './row.ts';
 
 const RUNS = 40;
 const ONE_DAY = { assets: ['BTC'], days: 1 };

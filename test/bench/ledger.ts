@@ -8,16 +8,9 @@ import { openPostgres } from '../../src/database/postgres.ts';
 import { createCustomer } from '../../src/ledger/customer.ts';
 import { grant, hold, settle } from '../../src/ledger/transfer.ts';
 import { startPostgres } from '../services/postgres.ts';
+import type { Row } from './row.ts';
 
 const TRANSFERS = 2_000;
-
-interface Row {
-  name: string;
-  value: number;
-  unit: string;
-  limit?: number;
-  limitName?: string;
-}
 
 /**
  * Holds and settlements a second, each a transaction of its own, on a Postgres that waits for its disk and on the embedded one in

@@ -1,16 +1,8 @@
 import { readdir } from 'node:fs/promises';
+import type { Row } from './row.ts';
 
 // npm run bench [NAME...]: prints what the modules beside this one measure, or those of them that are named. A value
 // says little without the machine, so it stands beside a limit that was measured in the same run: the ratio counts.
-
-/** One thing measured. `limit`, in the same unit: the best that this machine could do; `limitName` says at what. */
-interface Row {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly limit?: number;
-  readonly limitName?: string;
-}
 
 const folder = new URL('./', import.meta.url);
 const wanted = process.argv.slice(2);

@@ -15,14 +15,7 @@ import { run } from '../../src/run/run.ts';
 import { stageDays } from '../../src/run/staging.ts';
 import { ensureImages } from '../../src/sandbox/images.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-
-interface Row {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly limit?: number;
-  readonly limitName?: string;
-}
+import type { Row } from './row.ts';
 
 const EVENTS = 6_000_000;
 const DATASETS = ['book', 'price_change', 'prices', 'last_trade_price'];

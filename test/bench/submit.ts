@@ -19,14 +19,7 @@ import { SYNTHETIC, strategy } from '../run/runs.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { startRedis } from '../services/redis.ts';
 import { freePort } from '../services/service.ts';
-
-interface Row {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly limit?: number;
-  readonly limitName?: string;
-}
+import type { Row } from './row.ts';
 
 const CLIENTS = 100;
 const SUBMITS = 1_500;

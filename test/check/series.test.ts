@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Rejection } from '../../contract/rejection.ts';
-import { checkSeries, readSeriesFile } from '../../src/check/series.ts';
+import { checkSeries } from '../../src/check/series.ts';
+import { readSeriesFile } from '../../src/check/seriesfile.ts';
 
 const limits = { series_bytes: 1000 };
 const read = (text: string) => checkSeries('f.csv', new TextEncoder().encode(text), limits);

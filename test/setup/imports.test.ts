@@ -49,6 +49,19 @@ const allowed: Record<string, readonly string[]> = {
     'src/queue',
     'src/fleet',
   ],
+  'src/ops': [
+    'contract',
+    'src/archive',
+    'src/sandbox',
+    'src/database',
+    'src/store',
+    'src/queue',
+    'src/fleet',
+    'src/api',
+    'src/config.ts',
+    'src/compose.ts',
+  ],
+  worker: ['src/ops', 'src/config.ts'],
 };
 
 /** What each package is imported by; everybody else keeps away from it. */

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { strategy } from '../run/runs.ts';
-import { boxesOf } from './crew.ts';
 import { commitGate } from './gate.ts';
 import { TWO_DAYS } from './ground.ts';
 import { chaos } from './scene.ts';
@@ -60,24 +59,3 @@ for (const [way, hours] of [
     await gate.open();
     for (const { run_id } of runs) expect(await ground.over(run_id)).toBe('done');
   });
-
-chaos(
-  'a worker that is told to stop hands back what it has, for another one to do',
-  async (ground, customer) => {
-    const leaving = await ground.worker();
-    const { run_id } = await ground.submit(customer, TIMERS, TWO_DAYS);
-    const [replayer] = leaving.replayers();
-    const boxes = await until('a box is at work', () => {
-      const found = boxesOf(replayer!);
-      return found.length > 0 ? found : null;
-    });
-    // It will not be done within the grace period.
-    for (const pid of boxes) process.kill(pid, 'SIGSTOP');
-    expect(await leaving.drain()).toBe(0);
-    expect(leaving.told.map(({ event }) => event)).toContain('handed_back');
-    expect(await ground.db.query('select id from worker')).toEqual([]);
-    await ground.worker();
-    expect(await ground.over(run_id)).toBe('done');
-    expect(await ground.faults(run_id)).toBe(0);
-  },
-);

@@ -50,6 +50,9 @@ export async function startHand(
   });
   const running = () => child.exitCode === null && child.signalCode === null;
   const pid = child.pid!;
+  const orphaned = () => child.kill('SIGKILL');
+  process.once('exit', orphaned);
+  child.once('exit', () => process.off('exit', orphaned));
   const hand: Hand = {
     pid,
     told,
@@ -68,6 +71,9 @@ export async function startHand(
   await until('a worker takes tasks', () => {
     if (!running()) throw new Error(`the worker did not start: ${JSON.stringify(told)} ${complaints}`);
     return told.some(({ event }) => event === 'working');
+  }).catch(async (error) => {
+    await hand.kill();
+    throw error;
   });
   return hand;
 }
@@ -105,5 +111,14 @@ function read(path: string): string {
     return readFileSync(path, 'utf8');
   } catch {
     return '';
+  }
+}
+
+/** kill -9 of whoever is still there. */
+export function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It was quicker.
   }
 }

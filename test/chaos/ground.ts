@@ -19,7 +19,7 @@ import type { ObjectStore } from '../../src/store/store.ts';
 import { SYNTHETIC } from '../run/runs.ts';
 import { type Postgres, startPostgres } from '../services/postgres.ts';
 import { type Redis, startRedis } from '../services/redis.ts';
-import { type Hand, startHand } from './crew.ts';
+import { end, type Hand, processesOf, startHand } from './crew.ts';
 import { until } from './until.ts';
 
 /** Everything that waits is short, so that a case sees leases end and sweepers sweep. */
@@ -154,6 +154,8 @@ export class Ground {
       hand.resume();
       await hand.kill();
     }
+    // After a case that failed somebody may be left.
+    for (const pid of processesOf(this.folder)) end(pid);
     await Promise.all([this.db.close(), this.queue.close(), this.store.close()]);
     await Promise.all([this.postgres.stop(), this.redis.stop()]);
     await rm(this.folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Hand } from '../chaos/crew.ts';
+import { end, type Hand } from '../chaos/crew.ts';
 import type { Ground } from '../chaos/ground.ts';
 import { pick, random } from './random.ts';
 
@@ -90,7 +90,7 @@ async function commit(
       await sleep(for_ms);
       return hand.resume();
     case 'kill a replayer':
-      return hand.replayers().forEach(kill);
+      return hand.replayers().forEach(end);
     case 'empty the queue':
       return redis.flush();
     case 'kill the queue':
@@ -111,13 +111,5 @@ async function commit(
       return postgres.resume();
     case 'ring without end':
       return queue.ring(Array.from({ length: 50 }, (_, number) => `run_nobody.${number}.${whom}`));
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It was quicker.
   }
 }

@@ -26,9 +26,8 @@ export async function serveOps(
     response.writeHead(200, { 'content-type': registry.contentType }).end(text);
   };
   const server = createServer((request, response) => {
-    answer(new URL(request.url ?? '/', 'http://ops').pathname, response).catch((error: Error) =>
-      send(response, 500, { detail: error.message }),
-    );
+    const [path] = request.url!.split('?');
+    answer(path!, response).catch((error: Error) => send(response, 500, { detail: error.message }));
   });
   server.listen(port, host);
   await once(server, 'listening');

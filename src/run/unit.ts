@@ -1,5 +1,5 @@
 import type { Failure, Language, Limits, UnitResult, WireStart } from '../../contract/index.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Box, Sandbox } from '../sandbox/sandbox.ts';
 import { Conversation } from './conversation.ts';
 import type { SegmentPlan } from './segment.ts';
 
@@ -39,12 +39,8 @@ export async function runUnit(plan: UnitPlan, options: UnitOptions): Promise<Uni
   const { sandbox, limits, deadline_ms } = options;
   // Whoever else removes overdue boxes comes after the verdict.
   const reapable_ms = deadline_ms + REAP_AFTER_MS;
-  const box = await sandbox.open({
-    name: plan.name,
-    language: plan.language,
-    limits,
-    deadline_ms: reapable_ms,
-  });
+  const request = { name: plan.name, language: plan.language, limits, deadline_ms: reapable_ms };
+  const box = await unlessAborted(sandbox.open(request), options.signal);
   const conversation = new Conversation(plan, box, options);
   const abort = (): void => conversation.stop();
   options.signal.addEventListener('abort', abort);
@@ -61,4 +57,19 @@ export async function runUnit(plan: UnitPlan, options: UnitOptions): Promise<Uni
   }
   options.signal.throwIfAborted();
   return conversation.outcome();
+}
+
+/** Whoever calls off a unit does not wait for its box to start: that one is closed as soon as it is there. */
+function unlessAborted(opening: Promise<Box>, signal: AbortSignal): Promise<Box> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort);
+    opening
+      .then(async (box) => {
+        if (signal.aborted) await box.close(0);
+        else resolve(box);
+      })
+      .catch(reject)
+      .finally(() => signal.removeEventListener('abort', abort));
+  });
 }

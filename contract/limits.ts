@@ -113,7 +113,7 @@ export interface FleetLimits {
   readonly ring_again_ms: number;
   /** A task that met this many faults of ours fails its run. */
   readonly faults: number;
-  /** Wait after the first fault; it doubles with each. */
+  /** Wait after the first fault; four times as long after each further one, so that an outage of a minute fails no run. */
   readonly backoff_ms: number;
   /** A run that is not finished by then, and that nobody works at, is given up. */
   readonly run_ms: number;

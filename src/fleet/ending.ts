@@ -8,8 +8,8 @@ import { type Claim, drop, endClaim } from './task.ts';
 // holds; one that does not changes nothing.
 
 /**
- * `stale`: somebody else has the task by now, or the run is over. `open`: other
- * shards are still to come. `next`: the assembly waits to be rung for. `over`: so is the run.
+ * `stale`: somebody else has the task by now, or it is over. `open`: other shards are still to come. `next`: the assembly
+ * waits to be rung for. `over`: so is the run.
  */
 export type Ended = 'stale' | 'open' | 'next' | 'over';
 
@@ -61,20 +61,21 @@ export function finishRun(
 
 /**
  * A fault of ours: the task waits and is tried again, until it was tried too often. `wait_ms`: until it may be rung for;
- * null where it is not tried again, or not by us.
+ * null where it is not tried again, or not by us. `expired`: counts only where nobody renewed the claim meanwhile.
  */
 export function faulted(
   db: Database,
   { run, number, fence }: Claim,
   limits: FleetLimits,
+  { expired = false } = {},
 ): Promise<{ readonly wait_ms: number | null }> {
   return ending(db, run, async (sql) => {
     const [task] = await sql.query<{ faults: number; wait_ms: number }>(
       `update task set status = 'queued', worker = null, lease_ms = null, rung_ms = null, share = 0, ticks = 0,
-         faults = faults + 1, due_ms = now_ms() + ($4 * power(2, least(faults, 10)))::bigint
-       where run = $1 and number = $2 and fence = $3 and status = 'claimed'
+         faults = faults + 1, due_ms = now_ms() + ($4 * power(4, least(faults, 5)))::bigint
+       where run = $1 and number = $2 and fence = $3 and status = 'claimed' and not ($5 and lease_ms >= now_ms())
        returning faults, due_ms - now_ms() as wait_ms`,
-      [run, number, fence, limits.backoff_ms],
+      [run, number, fence, limits.backoff_ms, expired],
     );
     if (!task) return { wait_ms: null };
     if (task.faults < limits.faults) return { wait_ms: task.wait_ms };

@@ -14,11 +14,8 @@ export interface Load {
 // A shard counts for the market-days that it replays: all of a cell's in a session, else one.
 const VIEW = `
   select run.*, now_ms() as now, p.shards, p.done, p.ticks, p.assembling,
-    case when run.status = 'queued' then (
-      select count(*) + 1 from waiting, waiting as me
-      where me.id = run.id and (waiting.turn, waiting.created_ms, waiting.id) < (me.turn, me.created_ms, me.id)
-    ) end as queue_position
-  from run, lateral (
+    case when run.status = 'queued' then (select position from waiting where id = run.id) end as queue_position
+  from asked as run, lateral (
     select count(*) filter (where kind = 'shard') as shards,
       sum(case when kind = 'shard' and status <> 'dropped' then share else 0 end) as done,
       sum(ticks) as ticks, bool_or(kind = 'assembly') as assembling
@@ -27,24 +24,27 @@ const VIEW = `
 
 // Customers take turns, so what waits before a run is whatever stands earlier among its own customer's or others' runs.
 const WAITING = `
-  with waiting as (
-    select id, created_ms, row_number() over (partition by customer order by created_ms, id) as turn
-    from run where status = 'queued'
+  with waiting as materialized (
+    select id, row_number() over (order by turn, created_ms, id) as position from (
+      select id, created_ms, row_number() over (partition by customer order by created_ms, id) as turn
+      from run where status = 'queued'
+    ) as queued
   )`;
 
 /** A customer's run; null where the customer has no such run. */
 export async function readRun(sql: Sql, customer: string, id: string): Promise<Run | null> {
-  const [row] = await sql.query<RunRow>(`${WAITING} ${VIEW} where run.customer = $1 and run.id = $2`, [
-    customer,
-    id,
-  ]);
+  const [row] = await sql.query<RunRow>(
+    `${WAITING}, asked as (select * from run where customer = $1 and id = $2) ${VIEW}`,
+    [customer, id],
+  );
   return row ? view(row) : null;
 }
 
 /** The newest runs of a customer, newest first. */
 export async function listRuns(sql: Sql, customer: string, limit: number): Promise<Run[]> {
   const rows = await sql.query<RunRow>(
-    `${WAITING} ${VIEW} where run.customer = $1 order by run.created_ms desc, run.id limit $2`,
+    `${WAITING}, asked as (select * from run where customer = $1 order by created_ms desc, id limit $2)
+     ${VIEW} order by run.created_ms desc, run.id`,
     [customer, limit],
   );
   return rows.map(view);

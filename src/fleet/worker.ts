@@ -5,7 +5,7 @@ import type { Listener, RunQueue } from '../queue/queue.ts';
 import type { ObjectStore } from '../store/store.ts';
 import type { ShardRow } from './assembly.ts';
 import { type Ended, failShard, faulted, finishRun, finishShard } from './ending.ts';
-import { ringFor } from './ring.ts';
+import { bellOf, ringFor } from './ring.ts';
 import type { Done, Job, Slot } from './slot.ts';
 import { type Swept, sweep } from './sweeper.ts';
 import { type Claim, claim, handBack, renew, type TaskProgress } from './task.ts';
@@ -54,16 +54,13 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { queue, limits, tell } = parts;
   const free = [...parts.slots];
   const stopping = new AbortController();
-  const answer = async (): Promise<void> => {
-    const slot = free.pop()!;
-    try {
-      await answerBell(parts, slot, stopping.signal);
-    } finally {
-      free.push(slot);
-    }
-  };
   const trouble = (what: string) => (error: unknown) =>
     tell({ event: 'trouble', what, message: (error as Error).message });
+  const answer = async (): Promise<void> => {
+    const slot = free.pop()!;
+    await answerBell(parts, slot, stopping.signal).catch(trouble('task'));
+    free.push(slot);
+  };
   await Promise.all(parts.slots.map((slot) => slot.warm()));
   const listener = await queue.listen(parts.slots.length, answer, trouble('queue'));
   const sweeping = new AbortController();
@@ -121,6 +118,7 @@ async function answerBell(parts: WorkerParts, slot: Slot, stopping: AbortSignal)
   try {
     const signal = AbortSignal.any([stopping, lease.lost]);
     const done = await slot.run(await jobOf(db, task), signal, lease.heard);
+    // Where an answer got lost, `stale` may stand for what it said; the sweeper rings for an assembly that is missed here.
     const ended = await lease.persist(() => bringIn(db, task, done));
     tell({ event: 'done', claim: task, done, ended, ms: performance.now() - began });
     if (ended === 'next') await ringFor(parts, task.run).catch(() => {});
@@ -138,12 +136,12 @@ async function broken(parts: WorkerParts, task: Claim, lease: Lease, error: unkn
   if (error instanceof HandedBack) {
     await lease.persist(() => handBack(db, task));
     tell({ event: 'handed_back', claim: task });
-    return ringFor(parts, task.run).catch(() => {});
+    return queue.ring([bellOf(task)]).catch(() => {});
   }
   const { wait_ms } = await lease.persist(() => faulted(db, task, limits));
   tell({ event: 'fault', claim: task, message: (error as Error).message, wait_ms });
   if (wait_ms === null) return;
-  await queue.ring([`${task.run}.${task.number}.${task.fence}`], wait_ms).catch(() => {});
+  await queue.ring([bellOf(task)], wait_ms).catch(() => {});
 }
 
 async function jobOf(db: Database, task: Claim): Promise<Job> {

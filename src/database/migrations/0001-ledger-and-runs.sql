@@ -136,6 +136,8 @@ create table run (
   archive text,
   archive_bytes bigint,
   archive_sha256 text,
+  -- Whether the store may still hold results of its shards.
+  leftovers boolean not null default true,
   created_ms bigint not null default now_ms(),
   started_ms bigint,
   finished_ms bigint,
@@ -148,7 +150,8 @@ create table run (
   )
 );
 create index run_of_customer on run (customer, created_ms desc);
-create index run_open on run (created_ms) where status in ('queued', 'staging', 'running');
+create index run_open on run (customer, created_ms, id) where status in ('queued', 'staging', 'running');
+create index run_leftovers on run (finished_ms) where leftovers and finished_ms is not null;
 
 -- A run's shards in the order of its plan, then the assembly. Queued tasks are the outbox: whatever the queue forgets,
 -- the sweeper rings for again.
@@ -181,7 +184,8 @@ create table task (
 );
 create index task_queued on task (customer, queued_ms, run, number) where status = 'queued';
 create index task_due on task (due_ms) where status = 'queued';
-create index task_leased on task (lease_ms) where status = 'claimed';
+-- Not by lease: whoever renews one then changes no index.
+create index task_claimed on task (run) where status = 'claimed';
 create index task_open on task (run) where status in ('queued', 'claimed');
 
 create table worker (
@@ -191,18 +195,19 @@ create table worker (
 );
 
 -- Gives a worker the next task: of the customer who waited longest since their last one, the oldest run's first. A
--- loop, since a join may lock the tasks of customers whose turn it is not.
+-- loop, since a join may lock the tasks of customers whose turn it is not. It goes over those who have an open run, and
+-- looks at the tasks of none but whose turn it is: a look at all customers or tasks would be paid with every claim.
 create function claim_task(by_worker text, for_ms bigint) returns setof task language plpgsql as $$
 declare
   whose text;
   chosen task;
 begin
   for whose in
-    select id from customer
-      where exists (
-        select 1 from task where task.customer = customer.id and status = 'queued' and due_ms <= now_ms()
-      )
-      order by served, id
+    select id from customer join (
+        select customer, min(created_ms) as since from run
+          where status in ('queued', 'staging', 'running') group by customer
+      ) as waiting on waiting.customer = customer.id
+      order by served, since, id
   loop
     select * into chosen from task
       where customer = whose and status = 'queued' and due_ms <= now_ms()

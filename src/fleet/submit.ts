@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cellParams, type FleetLimits, Rejection, Unreachable } from '../../contract/index.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { hold } from '../ledger/transfer.ts';
+import { InsufficientCredits } from '../ledger/refused.ts';
+import { balance, hold } from '../ledger/transfer.ts';
 import type { RunQueue } from '../queue/queue.ts';
 import type { Prepared } from '../run/prepare.ts';
 import { workOf } from '../run/work.ts';
@@ -49,13 +50,17 @@ export async function submit(
   const accepted = await again(() =>
     parts.db.transaction(async (sql) => {
       if (!(await insertRun(sql, run, plan, submission, limits))) return repeated(sql, run, plan);
-      await hold(sql, { run, customer, amount: prepared.quote.credits });
+      const amount = prepared.quote.credits;
+      const funds = await balance(sql, customer);
+      if (funds < amount) throw new InsufficientCredits(funds, amount);
       await sql.query(
         `insert into task (run, number, kind, customer, cell)
          select $1, number, 'shard', $2, number % $4 from generate_series(0, $3 - 1) as number`,
         [run, customer, shards, prepared.quote.sweepCells],
       );
-      return { run_id: run, credits_held: prepared.quote.credits };
+      // Last, since it locks the customer, whom every claim of a task waits for.
+      await hold(sql, { run, customer, amount });
+      return { run_id: run, credits_held: amount };
     }),
   );
   // The answer does not wait: what the queue does not hear the sweeper rings for.

@@ -5,7 +5,7 @@ import type { Prepared } from '../run/prepare.ts';
 import { assemble } from './assembly.ts';
 import { loadPlan } from './plan.ts';
 import { replayShard, type ShardParts } from './shard.ts';
-import type { Done, FromReplayer, Job, ToReplayer } from './slot.ts';
+import { type Done, type FromReplayer, type Job, STOP_MS, type ToReplayer } from './slot.ts';
 
 /** Runs whose plan is kept: the shards of a run tend to come one after another. */
 const PLANS = 4;
@@ -27,6 +27,8 @@ process.on('message', (message: ToReplayer) => {
   else void doJob(message.job).then((done) => say({ done }), fault);
 });
 process.on('disconnect', async () => {
+  // Nobody is left who would end a process whose engine does not answer.
+  setTimeout(() => process.exit(1), STOP_MS);
   stop.abort(new Error('the worker is gone'));
   await opened
     ?.then(({ parts }) => Promise.all([parts.sandbox.close(), parts.store.close()]))

@@ -10,7 +10,7 @@ import type { TaskProgress } from './task.ts';
 
 const REPLAYER = fileURLToPath(new URL(`./replayer${extname(import.meta.url)}`, import.meta.url));
 /** How long a replayer may take to close its boxes once it was told to stop. */
-const STOP_MS = 10_000;
+export const STOP_MS = 10_000;
 
 /** What a replayer is told to do. */
 export type Job =
@@ -113,24 +113,27 @@ export class Slot {
   }
 
   private process(): Promise<ChildProcess> {
-    this.child ??= this.start().catch((error) => {
-      this.child = null;
-      throw error;
-    });
-    return this.child;
-  }
-
-  private async start(): Promise<ChildProcess> {
+    if (this.child !== null) return this.child;
     const child = fork(REPLAYER, {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    child.on('error', () => {});
-    child.once('exit', () => {
-      this.child = null;
-    });
+    const started = this.start(child);
+    const forget = () => {
+      // By now another one may be in its place.
+      if (this.child === started) this.child = null;
+    };
+    child.once('exit', forget);
+    started.catch(forget);
+    this.child = started;
+    return started;
+  }
+
+  private async start(child: ChildProcess): Promise<ChildProcess> {
     tell(child, this.open);
     await new Promise<void>((resolve, reject) => {
+      // A machine that has no room for a process says so here, and by no exit.
+      child.on('error', reject);
       child.once('message', (message: FromReplayer) => {
         if ('ready' in message) return resolve();
         reject(new Error('fault' in message ? message.fault : 'the replayer did not start'));

@@ -1,4 +1,26 @@
+import { tooMany } from './auth.ts';
 import { BUSY, Refusal } from './errors.ts';
+
+/** Lets a request of so many bytes in until it is answered. Throws a Refusal: 429 or 503 where there is no room. */
+export type Door = (client: string, answered: AbortSignal, bytes: number) => void;
+
+/** For requests with large bodies, from their headers on: `all` bytes at once, and `each` of one client. */
+export function doorFor(all: number, each: number): Door {
+  const inside = new Map<string, number>();
+  let total = 0;
+  const count = (client: string, bytes: number) => {
+    total += bytes;
+    const now = (inside.get(client) ?? 0) + bytes;
+    if (now === 0) inside.delete(client);
+    else inside.set(client, now);
+  };
+  return (client, answered, bytes) => {
+    if ((inside.get(client) ?? 0) + bytes > each) throw tooMany(1);
+    if (total + bytes > all) throw new Refusal(503, BUSY);
+    count(client, bytes);
+    answered.addEventListener('abort', () => count(client, -bytes), { once: true });
+  };
+}
 
 /** Runs work when its turn comes; refuses it with 503 where too much waits or `signal` ends before it began. */
 export type Line = <T>(client: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;

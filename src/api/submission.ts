@@ -20,8 +20,12 @@ import { InsufficientCredits } from '../ledger/refused.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
 import { keyed, limited, rejected, unauthorized, unavailable } from './document.ts';
 import { BUSY, Refusal } from './errors.ts';
+import { doorFor } from './line.ts';
 import type { Api, App } from './parts.ts';
 import { uploadsOf } from './upload.ts';
+
+/** Of the largest submissions so many may be in memory at once, or more of smaller ones. */
+const ROOM = { all: 128, each: 32 };
 
 const common = { ...rejected, ...limited, ...unavailable };
 
@@ -48,15 +52,22 @@ export function submission(app: App, api: Api): void {
     },
   );
 
+  // Source as JSON: a letter of two bytes may be written as six characters.
+  const bodyLimit = 3 * limits.source_bytes + 65_536;
+  const door = doorFor(ROOM.all * bodyLimit, ROOM.each * bodyLimit);
+  const enter = async (request: FastifyRequest) => {
+    const length = Number(request.headers['content-length'] ?? bodyLimit);
+    door(clientOf(request), request.answered, Math.min(length, bodyLimit));
+  };
   const submitted = {
-    // Source as JSON: a letter of two bytes may be written as six characters.
-    bodyLimit: 3 * limits.source_bytes + 65_536,
+    bodyLimit,
     config: { submission: Object.keys(submitRequest.shape), answer_ms: 3 * api.rate.answer_ms },
   };
   app.post(
     '/v1/backtest/check',
     {
       ...submitted,
+      onRequest: enter,
       schema: {
         summary: 'Whether a submission would be taken, and what it would cost. Free',
         description: 'Takes what submit takes, and needs a key only where uploads are named.',
@@ -85,7 +96,7 @@ export function submission(app: App, api: Api): void {
     '/v1/backtest/submit',
     {
       ...submitted,
-      onRequest: api.authenticate,
+      onRequest: [api.authenticate, enter],
       schema: {
         summary: 'Holds the credits and queues the run',
         security: keyed,
@@ -109,8 +120,10 @@ export function submission(app: App, api: Api): void {
 
 type Request = FastifyRequest & { readonly body: z.infer<typeof submitRequest> };
 
+const clientOf = ({ customer, ip }: FastifyRequest): string => customer ?? ip;
+
 const inLine = <T>({ line }: Api, request: Request, work: () => Promise<T>): Promise<T> =>
-  line(request.customer ?? request.ip, request.answered, work);
+  line(clientOf(request), request.answered, work);
 
 async function accept(api: Api, request: Request) {
   const { prepared: found, uploads } = await prepared(api, request);

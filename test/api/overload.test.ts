@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { Unreachable } from '../../contract/index.ts';
 import { remembering } from '../../src/api/catalogue.ts';
-import { waitingLine } from '../../src/api/line.ts';
+import { doorFor, waitingLine } from '../../src/api/line.ts';
 import { openArchive } from '../../src/archive/catalogue.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openPglite } from '../../src/database/pglite.ts';
@@ -29,6 +29,8 @@ const start = async (options: Options = {}): Promise<Service> => {
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
+
+const forever = new AbortController().signal;
 
 const BUSY = { error: 'temporarily unavailable: ask again in a moment' };
 
@@ -129,6 +131,44 @@ test('a body that does not arrive is cut, and so is its connection', async () =>
   }
 });
 
+test('a client that holds back the ends of many bodies is let in with some of them, and others are not held up', async () => {
+  const api = await start();
+  const { port } = new URL(api.url);
+  const head = 'POST /v1/backtest/check HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+  const answers = new Map<string, number>();
+  const sockets = Array.from({ length: 40 }, () => {
+    const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8');
+    socket.write(`${head}content-length: 1600000\r\n\r\n{`);
+    socket.on('data', (text: string) => {
+      const status = text.slice(9, 12);
+      answers.set(status, (answers.get(status) ?? 0) + 1);
+    });
+    return socket;
+  });
+  await vi.waitFor(() => expect([...answers]).toEqual([['429', 8]]));
+  const ann = await api.customer(10);
+  const body = { files: await filesOf('momentum-python') };
+  expect((await api.call('POST', '/v1/backtest/submit', { key: ann.key, body })).status).toBe(202);
+  const large = { files: [{ name: 'a.py', content: 'x'.repeat(1_500_000) }] };
+  expect((await api.call('POST', '/v1/backtest/check', { body: large })).status).toBe(429);
+  for (const socket of sockets) socket.destroy();
+  await vi.waitFor(async () =>
+    expect((await api.call('POST', '/v1/backtest/check', { body: large })).status).toBe(422),
+  );
+});
+
+test('a door closes when enough is inside, whoever sends it, and opens for each that leaves', () => {
+  const door = doorFor(10, 6);
+  const ann = new AbortController();
+  door('ann', ann.signal, 6);
+  door('bob', forever, 4);
+  expect(() => door('ann', forever, 1)).toThrow(expect.objectContaining({ status: 429 }));
+  expect(() => door('eve', forever, 1)).toThrow(expect.objectContaining({ status: 503 }));
+  ann.abort();
+  door('eve', forever, 6);
+  expect(() => door('ann', forever, 1)).toThrow(expect.objectContaining({ status: 503 }));
+});
+
 test('who asks too often is told when to ask again, and others are not held up', async () => {
   const api = await start({ rate: { per_customer_and_minute: 3 } });
   const [ann, bob] = [await api.customer(0), await api.customer(0)];
@@ -188,8 +228,6 @@ test('an index is read once for many who ask, and again after it could not be re
   expect(await Promise.all(asked)).toEqual(Array(9).fill(['2026-10-14']));
   expect(reads).toEqual(['venue_a', 'venue_a']);
 });
-
-const forever = new AbortController().signal;
 
 test('in the line clients take turns, and none has all slots', async () => {
   const line = waitingLine(3, 100);

@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 const WHICH_DATABASE = `
-The database is that of DATABASE_URL, else the embedded one in BACKTEST_DATA, while no backtest serve uses it.`;
+The database is that of DATABASE_URL, else the embedded one in BACKTEST_DATA,
+while no backtest serve uses it.`;
 
 /** The command line: every command, option and help text. What a command does is loaded when it is called. */
 export const program = new Command('backtest')
@@ -20,8 +21,9 @@ One of your own:
   $ npx backtest check my-strategy
   $ npx backtest run my-strategy --archive fixtures/archive/synthetic --days 1
 
-Exit codes: 0 done, 1 refused before anything ran, 2 the strategy failed, 3 not the strategy's fault
-(no Docker, a full disk, a damaged archive), 130 stopped with Ctrl-C.`,
+Exit codes: 0 done, 1 refused before anything ran, 2 the strategy failed,
+3 not the strategy's fault (no Docker, a full disk, a damaged archive),
+130 stopped with Ctrl-C.`,
   );
 
 command('run <dir>', 'replay an archive into the strategy in DIR and write a report')
@@ -98,7 +100,8 @@ Examples:
   $ npx backtest submit my-strategy --days 1 --watch
   $ npx backtest submit my-strategy --assets BTC,ETH --days 7 --yes --json
 
-The price is shown before anything is submitted. Exit codes with --watch: as of run.`,
+The price is shown before anything is submitted. Exit codes with --watch are
+those of run; a sweep of which some cells failed is done.`,
   )
   .action(async (dir, options) => (await import('./submit.ts')).submitCommand(dir, options));
 
@@ -147,8 +150,11 @@ Examples:
   $ npx backtest serve
   $ npx backtest serve --archive ~/ticks --port 9000 --data ~/backtests
 
-The first start makes a customer with 1000 credits, and a key. Ctrl-C stops when what runs is finished or handed
-back; what is not goes on with the next start.`,
+The first start makes a customer, local, with 1000 credits, and a key. For more,
+stop it: npx backtest credits grant local 500
+
+Ctrl-C stops when what runs is finished or handed back; what is not goes on with
+the next start.`,
   )
   .action(async (options) => (await import('./serve.ts')).serve(options));
 
@@ -186,7 +192,8 @@ command('archive', 'archives of recorded ticks')
   .addHelpText(
     'after',
     `
-The archive holds {venue}/{date}/ folders of files such as BTCUSD-book-5m-2026-10-14.csv.gz.
+The archive holds {venue}/{date}/ folders of files such as
+BTCUSD-book-5m-2026-10-14.csv.gz.
 
 Example:
   $ npx backtest archive index ~/ticks`,

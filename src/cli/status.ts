@@ -3,7 +3,7 @@ import type { Run } from '../../contract/api.ts';
 import type { RunReport } from '../../contract/plan.ts';
 import { readConfig } from '../config.ts';
 import { aligned, fixed } from '../report/summary.ts';
-import { type Client, openClient, type ServerOptions } from './client.ts';
+import { type Client, NoAnswer, openClient, type ServerOptions } from './client.ts';
 import { Mistake } from './failure.ts';
 import { meter, textOf } from './progress.ts';
 import { tell } from './run.ts';
@@ -43,8 +43,17 @@ export async function watch(client: Client, id: string): Promise<Run> {
   try {
     const began = performance.now();
     for (let place = -1; ; ) {
-      const run = await client.run(id);
-      if (run.finished_ms !== null) return run;
+      const run = await client.run(id).catch((error) => {
+        if (!(error instanceof NoAnswer)) throw error;
+        throw new NoAnswer(
+          `${error.message}\nThe run is not lost. Come back to it: npx backtest status ${id} --watch`,
+        );
+      });
+      if (run.finished_ms !== null) {
+        // A short one ends between two looks; what was shown last would stand there as if it had been all.
+        if (run.status === 'done' && run.progress !== null) display.show(run.progress);
+        return run;
+      }
       if (run.progress !== null) display.show(run.progress);
       else if (run.queue_position !== null && run.queue_position !== place) {
         place = run.queue_position;
@@ -84,7 +93,7 @@ function credits({ market_days, credits_held, credits_spent }: Run): string {
   return `${days}, ${fixed(credits_spent)} credits charged, ${fixed(credits_held - credits_spent)} returned`;
 }
 
-/** A line for each cell. */
+/** A line for each cell, and why the first of those that failed did. */
 function results({ cells }: RunReport): string[] {
   const swept = cells.length > 1 ? Object.keys(cells[0]!.params).filter((name) => differs(cells, name)) : [];
   const rows = cells.map(({ params, net, fills, markets, failure }) => [
@@ -92,7 +101,11 @@ function results({ cells }: RunReport): string[] {
     net === null ? (failure?.code ?? '-') : `${fixed(net, 2)} $`,
     ...[fills, markets].map((count) => (count === null ? '-' : fixed(count))),
   ]);
-  return aligned([[...swept, 'net pnl', 'fills', 'markets'], ...rows]);
+  const table = aligned([[...swept, 'net pnl', 'fills', 'markets'], ...rows]);
+  const failures = cells.flatMap(({ failure }) => failure ?? []);
+  if (failures.length === 0) return table;
+  const count = `${failures.length} of ${cells.length} cells failed, as cells.json in the report tells.`;
+  return [...table, '', `  ${count} The first:`, `  ${failures[0]!.detail}`];
 }
 
 const differs = (cells: RunReport['cells'], name: string): boolean =>
@@ -104,10 +117,9 @@ function list(runs: readonly Run[]): string {
     run.run_id,
     run.status,
     new Date(run.created_ms).toISOString().slice(0, 16).replace('T', ' '),
-    `${run.assets.join(' ')} on ${run.venue}`,
-    fixed(run.market_days),
+    run.assets.join(' '),
     fixed(run.credits_spent ?? run.credits_held),
   ]);
-  const head = ['run', 'status', 'submitted (UTC)', 'markets', 'market-days', 'credits'];
+  const head = ['run', 'status', 'submitted (UTC)', 'assets', 'credits'];
   return `${aligned([head, ...rows]).join('\n')}\n`;
 }

@@ -13,22 +13,13 @@ const REPLAYER = fileURLToPath(new URL(`./replayer${extname(import.meta.url)}`, 
 export const STOP_MS = 10_000;
 
 /** What a replayer is told to do. */
-export type Job =
-  | {
-      readonly kind: 'shard';
-      readonly run: string;
-      readonly number: number;
-      readonly fence: number;
-      readonly plan: string;
-    }
-  | {
-      readonly kind: 'assembly';
-      readonly run: string;
-      readonly number: number;
-      readonly fence: number;
-      readonly plan: string;
-      readonly shards: readonly ShardRow[];
-    };
+export type Job = {
+  readonly run: string;
+  readonly number: number;
+  readonly fence: number;
+  /** The object that says all of what to run. */
+  readonly plan: string;
+} & ({ readonly kind: 'shard' } | { readonly kind: 'assembly'; readonly shards: readonly ShardRow[] });
 
 export type Done = { readonly shard: ShardOutcome } | { readonly assembly: Assembled };
 

@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cellParams, type FleetLimits, Rejection, Unreachable } from '../../contract/index.ts';
+import { type FleetLimits, Rejection, Unreachable } from '../../contract/index.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { InsufficientCredits } from '../ledger/refused.ts';
 import { balance, hold } from '../ledger/transfer.ts';
 import type { RunQueue } from '../queue/queue.ts';
 import type { Prepared } from '../run/prepare.ts';
-import { workOf } from '../run/work.ts';
 import type { ObjectStore } from '../store/store.ts';
 import { storePlan } from './plan.ts';
 import { ringFor } from './ring.ts';
@@ -31,8 +30,9 @@ export interface Submitted {
 }
 
 /**
- * Takes a run: in one transaction the run, its hold and its shards, and then the queue is rung. Throws InsufficientCredits, or a
- * Rejection, and then there is no run; Unreachable, and then there may be one, which a repeat would answer.
+ * Takes a run: in one transaction the run, its shards and its hold; then the queue is rung, which the answer does not wait
+ * for. Throws InsufficientCredits, or a Rejection, and then there is no run; Unreachable, and then there may be one, which a
+ * repeat would answer.
  */
 export async function submit(
   parts: { readonly db: Database; readonly store: ObjectStore; readonly queue: RunQueue },
@@ -40,7 +40,9 @@ export async function submit(
   limits: FleetLimits,
 ): Promise<Submitted> {
   const { prepared, customer, repeat } = submission;
-  const shards = workOf(prepared, cellParams(prepared.manifest)).length;
+  // As many as `workOf` makes of it, which may be more than fit into memory.
+  const units = prepared.manifest.mode === 'session' ? 1 : prepared.marketDays.length;
+  const shards = units * prepared.quote.sweepCells;
   if (shards > limits.shards) {
     const counts = `${prepared.quote.marketDays} market-days in ${prepared.quote.sweepCells} cells`;
     throw new Rejection('E_LIMIT', `${counts} make ${shards} shards; a run has at most ${limits.shards}`);

@@ -16,6 +16,9 @@ const ms = z.number().int().describe('ms since 1970');
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const errorAnswer = z.object({ error: z.string() });
+export const unauthorizedAnswer = z.object({
+  error: z.enum(['missing API key', 'invalid or expired API key']),
+});
 
 /** GET /v1/health */
 export const healthAnswer = z.object({ ok: z.literal(true) }).describe('the database answers');

@@ -1,7 +1,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { day, errorAnswer, rejection } from '../../contract/index.ts';
+import { day, errorAnswer, rejection, unauthorizedAnswer } from '../../contract/index.ts';
 
 /** Answers that a route may give beside its own. */
 const error = (description: string) => errorAnswer.meta({ description });
@@ -13,8 +13,8 @@ export const limited = {
   }),
 };
 export const badRequest = (description: string) => ({ 400: error(description) });
-export const unauthorized = (description = 'missing API key, or invalid or expired API key') => ({
-  401: error(description),
+export const unauthorized = (description = 'no key came, or none that is good') => ({
+  401: unauthorizedAnswer.meta({ description }),
 });
 export const notFound = { 404: error('no such run under this key') };
 export const conflict = { 409: error('no archive for this run') };

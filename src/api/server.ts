@@ -34,7 +34,6 @@ export function buildApi(parts: ApiParts): FastifyInstance {
     requestTimeout: BODY_MS,
     http: { headersTimeout: rate.answer_ms, connectionsCheckingInterval: 1_000 },
     trustProxy: (_address, hop) => hop < rate.proxies,
-    exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 1_000 },
     frameworkErrors: (_error, request, reply) => refuse(new Refusal(404, NO_ROUTE), request, reply),
   }).withTypeProvider<ZodTypeProvider>();

@@ -360,6 +360,29 @@ test.each([
   expect([answer.status, typeof answer.body.error]).toEqual([404, 'string']);
 });
 
+test('HEAD is answered as GET is, without a body', async () => {
+  const head = (path: string, key: string) =>
+    fetch(`${api.url}${path}`, {
+      method: 'HEAD',
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${key}` },
+    });
+  const { id } = await finished(ann, 'a zip');
+  const archive = `/v1/backtest/run/${id}/archive`;
+  for (const [path, key, status] of [
+    ['/v1/health', '', 200],
+    ['/v1/backtest/balance', ann.key, 200],
+    ['/v1/backtest/balance', 'nope', 401],
+    [archive, ann.key, 302],
+  ] as const) {
+    const answer = await head(path, key);
+    expect([path, answer.status, await answer.text()]).toEqual([path, status, '']);
+  }
+  const link = (await get(`${archive}?as=json`, ann)).body.url;
+  const answer = await head(link.slice(api.url.length), '');
+  expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '5']);
+});
+
 test('a link of the store is good for what it was made for and nothing else', async () => {
   const { body } = await post('upload', { bytes: 3 }, ann);
   const put = (url: string, text: string) => fetch(url, { method: 'PUT', body: text });

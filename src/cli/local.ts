@@ -18,8 +18,7 @@ const NAME = 'local';
 const CREDITS = 1_000;
 
 export interface Account {
-  readonly key: string;
-  /** Where it is kept, for nobody else to read. */
+  /** Where the key is kept, for nobody else to read. */
   readonly keyFile: string;
   readonly credits: number;
 }
@@ -33,11 +32,11 @@ export async function openAccount(db: Database, folder: string): Promise<Account
     (text) => text.trim(),
     () => '',
   );
-  if ((await customerOf(db, kept)) === id) return { key: kept, keyFile, credits: await balance(db, id) };
+  if ((await customerOf(db, kept)) === id) return { keyFile, credits: await balance(db, id) };
   const { key } = await createKey(db, id);
   await writeFile(`${keyFile}.new`, `${key}\n`, { mode: 0o600 });
   await rename(`${keyFile}.new`, keyFile);
-  return { key, keyFile, credits: await balance(db, id) };
+  return { keyFile, credits: await balance(db, id) };
 }
 
 /** The archive that comes along with a clone of the repository, and with nothing else. */

@@ -281,7 +281,10 @@ function server(): Option {
 }
 
 function key(): Option {
-  return new Option('--key <key>', 'your key there (default: BACKTEST_KEY)');
+  return new Option(
+    '--key <key>',
+    'your key there (default: BACKTEST_KEY, which no list of processes shows)',
+  );
 }
 
 function sandbox(): Option {

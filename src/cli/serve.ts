@@ -128,7 +128,7 @@ async function introduction(config: Config, { archive }: Parts, account: Account
 
   archive  ${config.archive}${generated}
   data     ${config.data_folder}
-  key      ${account.key}
+  key      in ${account.keyFile}
   credits  ${account.credits}
 
 Submit an example:

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -53,7 +54,7 @@ export async function serving({
   const end = await Promise.race([ready, ended]);
   if (end) throw new Error(`serve ended with ${end.code}: ${end.stderr}`);
   const url = `http://127.0.0.1:${free}`;
-  const key = /bk_\S+/.exec(said)![0];
+  const key = readFileSync(join(data, 'key'), 'utf8').trim();
   return {
     url,
     said,

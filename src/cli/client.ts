@@ -110,6 +110,11 @@ function target(options: ServerOptions): { server: string; key: string } {
     );
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol))
     throw new Mistake(`--server ${server}: this is no address that begins with http:// or https://`);
+  const { username, password } = new URL(server);
+  if (username || password)
+    throw new Mistake(
+      'The address of the server holds a name or a password. Leave them out: only the key counts.',
+    );
   if (!key) throw new Mistake(`Which key? Give --key or set BACKTEST_KEY to your key for ${server}`);
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new Mistake('The key holds characters that no key has. Copy it again.');
@@ -177,6 +182,8 @@ function understood<T>(server: string, schema: z.ZodType<T>, answer: Answer): T 
   }
   if (status === 401)
     throw new Mistake(`${server} does not take the key: ${errorOf(answer)}. Look at --key or BACKTEST_KEY.`);
+  if (status === 404 && errorOf(answer) === 'no such run')
+    throw new Mistake(`${server} knows no such run of yours: npx backtest status lists them`);
   const poor = status === 402 ? insufficientAnswer.safeParse(body).data : undefined;
   if (poor !== undefined)
     throw new Mistake(

@@ -4,6 +4,7 @@ import { withDatabase } from './database.ts';
 import { Mistake } from './failure.ts';
 
 const DAY_MS = 86_400_000;
+const MOST_DAYS = 36_500;
 
 interface Output {
   readonly json?: boolean;
@@ -17,9 +18,9 @@ export async function addKey(
   customer: string,
   { expires, json }: Output & { readonly expires?: number },
 ): Promise<void> {
-  if (expires !== undefined && !(expires > 0))
-    throw new Mistake('--expires: give a number of days, above 0.');
-  const expires_ms = expires === undefined ? null : Math.floor(Date.now() + expires * DAY_MS);
+  if (expires !== undefined && !(expires > 0 && expires <= MOST_DAYS))
+    throw new Mistake(`--expires: give a number of days from 1 to ${MOST_DAYS}.`);
+  const expires_ms = expires === undefined ? null : Date.now() + expires * DAY_MS;
   const made = await withDatabase(async (db) => {
     const found = await findCustomer(db, customer);
     if (found === null)

@@ -119,10 +119,29 @@ test.each([
     3,
     /127\.0\.0\.1:1 does not answer/,
   ],
+  [
+    'an address with a password',
+    { BACKTEST_SERVER: 'http://me:bk_secret@127.0.0.1:1' },
+    1,
+    /name or a password.*Leave them out/,
+  ],
 ])('%s is told in a sentence that does not show the key', async (_, wrong, code, message) => {
   const ended = await backtest(['status'], { env: { ...env, ...wrong } });
   expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
   expect(ended.stderr).not.toMatch(/bk_|\n +at /);
+});
+
+test('a run that nobody knows is told with the way to those that are there', async () => {
+  for (const command of ['status', 'fetch'])
+    expect(await backtest([command, 'run_0'], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/no such run of yours: npx backtest status/),
+    });
+});
+
+test('a key is made for no longer than a date can say', async () => {
+  const ended = await backtest(['keys', 'create', 'somebody', '--expires', '99999999999']);
+  expect(ended).toMatchObject({ code: 1, stderr: '--expires: give a number of days from 1 to 36500.\n' });
 });
 
 test('what the server refuses is told like what a run refuses', async () => {

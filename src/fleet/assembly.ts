@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -16,6 +16,7 @@ import { ARCHIVE } from '../report/folder.ts';
 import type { Prepared } from '../run/prepare.ts';
 import { reportInput } from '../run/run.ts';
 import { Inventory } from '../run/staging.ts';
+import { makeFolder, removeFolder } from '../sandbox/folder.ts';
 import { loadShard, type ShardParts, type ShardResult } from './shard.ts';
 
 /** A shard as the database knows it: its result, or what became of the strategy; neither where it was called off. */
@@ -47,7 +48,8 @@ export async function assemble(
   signal: AbortSignal,
 ): Promise<Assembled> {
   const { store, sandbox } = parts;
-  const folder = await mkdtemp(join(temp, 'backtest-assembly-'));
+  // One of a box: what a killed process leaves of it is swept away with those.
+  const folder = await makeFolder(temp);
   try {
     const provenance = {
       run,
@@ -72,7 +74,7 @@ export async function assemble(
     await store.put(object, { file: archive });
     return { archive: object, bytes: (await stat(archive)).size, report: { archive_sha256: sha256, cells } };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   }
 }
 
@@ -99,7 +101,9 @@ async function writeCell(
   const input = reportInput({ prepared, cell, params, units, inventory, dropped, prefetch_ms });
   const ticks = results.reduce((sum, result) => sum + result.ticks, 0);
   const extras = { manifest_text: prepared.manifestText, provenance: { ...provenance, ticks } };
-  const { report, result_digest } = await writeReport(input, extras, out);
+  const { report, archive, result_digest } = await writeReport(input, extras, out);
+  // A sweep's archive holds the files of each cell, not their zips.
+  if (prepared.quote.sweepCells > 1) await rm(archive);
   return {
     cell,
     params,

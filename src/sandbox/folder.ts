@@ -6,7 +6,7 @@ const PREFIX = 'box-';
 /** Says whose a folder is; out of reach of the box, which sees a folder further down. */
 const OWNER = 'owner';
 
-/** Makes the folder of a box under `temp`, which must exist. Closed to other users of this machine. */
+/** Makes a folder for a box, or for what comes of it, under `temp`, which must exist. Closed to other users of this machine. */
 export async function makeFolder(temp: string): Promise<string> {
   const folder = await mkdtemp(join(temp, PREFIX));
   await writeFile(join(folder, OWNER), owner());

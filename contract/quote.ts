@@ -11,6 +11,7 @@ export const quote = z.object({
   requestedTo: z.string(),
   requestedDays: z.number().int(),
   archivedDayCount: z.number().int(),
+  /** Requested days of which the archive has nothing that the scope names. */
   missingDays: z.number().int(),
   /** Market-days of the scope that the archive lacks, as `BTC 5m 2026-04-16`. Never charged. */
   missing: z.array(z.string()),

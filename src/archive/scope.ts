@@ -61,7 +61,7 @@ export async function resolveScope(
       requestedTo: days.to,
       requestedDays: days.count,
       archivedDayCount: dates.length,
-      missingDays: missing.length,
+      missingDays: days.count - dates.length,
       missing,
       marketDays: marketDays.length,
       mode,

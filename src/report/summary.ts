@@ -48,8 +48,8 @@ function remarks(report: Report): string[] {
   const met = counted(quality.exchange);
   const all: string[] = [];
   if (!report.pnl.measured) all.push('the archive holds no prints: maker fills could not be measured');
-  if (scope.missingDays > 0)
-    all.push(`${fixed(scope.missingDays)} market-days of the scope are not archived`);
+  if (scope.missing.length > 0)
+    all.push(`${fixed(scope.missing.length)} market-days of the scope are not archived`);
   if (dirty !== '') all.push(`archive rows: ${dirty}`);
   if (met !== '') all.push(`replay: ${met}`);
   return all;

@@ -62,6 +62,12 @@ describe('a scope resolves to the market-days that the archive holds a markets f
     });
   });
 
+  test('a day counts as missing when none of the assets has it; each market-day that lacks is named', async () => {
+    const { quote } = await resolve({ from: '2026-04-14', to: '2026-04-18' });
+    expect(quote).toMatchObject({ requestedDays: 5, archivedDayCount: 4, missingDays: 1, marketDays: 5 });
+    expect(quote.missing).toHaveLength(5);
+  });
+
   test('days: the newest that have a markets file for the assets and intervals', async () => {
     expect(await short({ days: 2, assets: ['BTC'] })).toEqual(['BTC 5m 15', 'BTC 5m 17']);
     expect(await short({ days: 1 })).toEqual(['ETH 5m 18']);

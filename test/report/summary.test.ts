@@ -5,7 +5,10 @@ import { run, twoMarkets } from './run.ts';
 
 test('the summary names the figures, what is wrong with the data, and where the report lies', () => {
   const base = run(twoMarkets(), { dirt: { repeated: 1200, unreadable: 0 }, prints_archived: false });
-  const report = buildReport({ ...base, quote: { ...base.quote, missingDays: 2 } });
+  const report = buildReport({
+    ...base,
+    quote: { ...base.quote, missing: ['BTC 5m 2026-04-17', 'BTC 5m 2026-04-18'] },
+  });
   expect(summary(report, 'out/report.zip')).toBe(
     [
       'quiet-maker  BTC 5m on venue_a, 2026-04-16 to 2026-04-16',

@@ -5,7 +5,7 @@ import type { Prepared } from '../run/prepare.ts';
 import { assemble } from './assembly.ts';
 import { loadPlan } from './plan.ts';
 import { replayShard, type ShardParts } from './shard.ts';
-import { type Done, type FromReplayer, type Job, STOP_MS, type ToReplayer } from './slot.ts';
+import { BEAT_MS, type Done, type FromReplayer, type Job, STOP_MS, type ToReplayer } from './slot.ts';
 
 /** Runs whose plan is kept: the shards of a run tend to come one after another. */
 const PLANS = 4;
@@ -24,7 +24,12 @@ process.on('message', (message: ToReplayer) => {
     opened = open(message.open);
     opened.then(() => say({ ready: true }), fault);
   } else if ('abort' in message) stop.abort(new Error('called off'));
-  else void doJob(message.job).then((done) => say({ done }), fault);
+  else {
+    const beat = setInterval(() => say({ beat: true }), BEAT_MS);
+    void doJob(message.job)
+      .finally(() => clearInterval(beat))
+      .then((done) => say({ done }), fault);
+  }
 });
 process.on('disconnect', async () => {
   // Nobody is left who would end a process whose engine does not answer.

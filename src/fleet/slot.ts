@@ -11,6 +11,9 @@ import type { TaskProgress } from './task.ts';
 const REPLAYER = fileURLToPath(new URL(`./replayer${extname(import.meta.url)}`, import.meta.url));
 /** How long a replayer may take to close its boxes once it was told to stop. */
 export const STOP_MS = 10_000;
+/** How often a replayer that has a job shows that it lives, and after which silence it counts as hung. */
+export const BEAT_MS = 5_000;
+const SILENCE_MS = 60_000;
 
 /** What a replayer is told to do. */
 export type Job = {
@@ -36,6 +39,7 @@ export type ToReplayer =
 
 export type FromReplayer =
   | { readonly ready: true }
+  | { readonly beat: true }
   | { readonly progress: TaskProgress }
   | { readonly done: Done }
   | { readonly fault: string };
@@ -46,10 +50,12 @@ export type FromReplayer =
  */
 export class Slot {
   private readonly open: Extract<ToReplayer, { open: unknown }>;
+  private readonly silence_ms: number;
   private child: Promise<ChildProcess> | null = null;
 
-  constructor(open: Extract<ToReplayer, { open: unknown }>['open']) {
+  constructor(open: Extract<ToReplayer, { open: unknown }>['open'], silence_ms = SILENCE_MS) {
     this.open = { open };
+    this.silence_ms = silence_ms;
   }
 
   /** Starts the process ahead of its first job. Throws where it does not come up. */
@@ -63,13 +69,17 @@ export class Slot {
     const child = await this.process();
     return new Promise((resolve, reject) => {
       let late: NodeJS.Timeout | undefined;
+      // One that hangs would keep its lease for ever, as this process renews it.
+      const silence = setTimeout(() => child.kill('SIGKILL'), this.silence_ms);
       const end = (settle: () => void): void => {
         clearTimeout(late);
+        clearTimeout(silence);
         child.off('message', heard).off('exit', died);
         signal.removeEventListener('abort', abort);
         settle();
       };
       const heard = (message: FromReplayer): void => {
+        silence.refresh();
         if ('progress' in message) onProgress(message.progress);
         else if ('done' in message) end(() => resolve(message.done));
         else if ('fault' in message)

@@ -49,7 +49,7 @@ export async function assemble(
 ): Promise<Assembled> {
   const { store, sandbox } = parts;
   // One of a box: what a killed process leaves of it is swept away with those.
-  const folder = await makeFolder(temp);
+  const folder = await makeFolder(temp, 'assembly-');
   try {
     const provenance = {
       run,

@@ -6,9 +6,9 @@ const PREFIX = 'box-';
 /** Says whose a folder is; out of reach of the box, which sees a folder further down. */
 const OWNER = 'owner';
 
-/** Makes a folder for a box, or for what comes of it, under `temp`, which must exist. Closed to other users of this machine. */
-export async function makeFolder(temp: string): Promise<string> {
-  const folder = await mkdtemp(join(temp, PREFIX));
+/** Makes a folder for a box, or for `what` comes of boxes, under `temp`, which must exist. Closed to other users of this machine. */
+export async function makeFolder(temp: string, what = ''): Promise<string> {
+  const folder = await mkdtemp(join(temp, PREFIX + what));
   await writeFile(join(folder, OWNER), owner());
   return folder;
 }

@@ -137,7 +137,7 @@ export class Ground {
   /** Resolves when an assembly begins to write. */
   async assembles(): Promise<void> {
     const temp = watch(join(this.folder, 'temp'));
-    for await (const [, name] of on(temp, 'change')) if (String(name).startsWith('backtest-assembly-')) break;
+    for await (const [, name] of on(temp, 'change')) if (String(name).startsWith('box-assembly-')) break;
     temp.close();
   }
 

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Most of the time is spent waiting for servers, boxes and leases.
+    maxWorkers: 3,
     // Property tests run thousands of cases, and containers start; nothing is asserted about time.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -117,7 +117,8 @@ export const submitHeaders = z.object({
   'idempotency-key': z
     .string()
     .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 visible ASCII characters')
-    .optional(),
+    .optional()
+    .describe('names the submission: sent again, it is answered as it was first, and is no second run'),
 });
 export const submitAnswer = z
   .object({
@@ -140,7 +141,9 @@ export const insufficientAnswer = z.object({
 export type InsufficientAnswer = z.infer<typeof insufficientAnswer>;
 
 /** POST /v1/backtest/upload */
-export const uploadRequest = z.object({ bytes: z.number().int().min(1) });
+export const uploadRequest = z.object({
+  bytes: z.number().int().min(1).describe('of the file; at most `series_bytes` of the contract endpoint'),
+});
 export type UploadRequest = z.infer<typeof uploadRequest>;
 export const uploadAnswer = z
   .object({
@@ -157,7 +160,7 @@ export type UploadAnswer = z.infer<typeof uploadAnswer>;
 export const run = z
   .object({
     run_id: z.string(),
-    status: runStatus,
+    status: runStatus.describe('done and failed are final; until then ask again every few seconds'),
     language,
     mode,
     venue,
@@ -167,10 +170,13 @@ export const run = z
     market_days: count,
     credits_held: count,
     credits_spent: count.nullable(),
-    rejection: z.union([failure, z.object({ code: z.string(), detail: z.string() })]).nullable(),
+    rejection: z
+      .union([failure, z.object({ code: z.string(), detail: z.string() })])
+      .nullable()
+      .describe('why a failed run made no report'),
     report: runReport.nullable(),
     progress: runProgress.nullable(),
-    queue_position: count.nullable(),
+    queue_position: count.nullable().describe('1 is next; null once the run has begun'),
     archive_available: z.boolean(),
     archive_bytes: count.nullable(),
     source_sha256: sha256.nullable(),

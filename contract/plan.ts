@@ -25,7 +25,7 @@ export type Plan = z.infer<typeof plan>;
 
 /** What is known of a run's archive, in its `report` field. A sweep has an entry for every cell. */
 export const runReport = z.object({
-  archive_sha256: sha256,
+  archive_sha256: sha256.describe('of the archive as it is downloaded'),
   cells: z.array(
     z.object({
       cell: z.number().int(),

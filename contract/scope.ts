@@ -8,10 +8,10 @@ export const scope = z.strictObject({
     .array(z.string().regex(/^[A-Z0-9]{1,16}$/, 'expected base symbols such as BTC'))
     .min(1)
     .optional(),
-  from: day.optional(),
+  from: day.optional().describe('first day; with `to`, and instead of `days` and `range`'),
   to: day.optional(),
-  days: z.number().int().min(1, 'expected at least 1').optional(),
-  range: z.enum(['7 days', '30 days']).optional(),
+  days: z.number().int().min(1, 'expected at least 1').optional().describe('the newest days'),
+  range: z.enum(['7 days', '30 days']).optional().describe('the newest days, as a preset'),
   sweep_cells: z.number().int().min(1).optional(),
 });
 export type Scope = z.infer<typeof scope>;

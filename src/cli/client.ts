@@ -13,6 +13,7 @@ import {
   submitAnswer,
   uploadAnswer,
 } from '../../contract/api.ts';
+import { type Balance, balance } from '../../contract/ledger.ts';
 import type { PricedQuote } from '../../contract/quote.ts';
 import { Rejection, rejection } from '../../contract/rejection.ts';
 import { readConfig } from '../config.ts';
@@ -51,6 +52,7 @@ export interface Client {
   run(id: string): Promise<Run>;
   /** The newest first. */
   runs(): Promise<Run[]>;
+  balance(): Promise<Balance>;
   /** A link to a run's archive that needs no key and is good for some minutes. */
   archive(id: string): Promise<string>;
 }
@@ -87,6 +89,7 @@ export function openClient(options: ServerOptions): Client {
     submit: (request, name) => ask(submitAnswer, 'submit', request, { 'idempotency-key': name }, SUBMIT_MS),
     run: (id) => ask(run, path(id)),
     runs: async () => (await ask(runsAnswer, 'runs')).runs,
+    balance: () => ask(balance, 'balance'),
     archive: async (id) => (await ask(archiveAnswer, `${path(id)}/archive?as=json`)).url,
   };
 }

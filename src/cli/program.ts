@@ -119,6 +119,12 @@ Examples:
   )
   .action(async (run, options) => (await import('./status.ts')).statusCommand(run, options));
 
+command('balance', 'your credits on a server, and what was booked last')
+  .addOption(server())
+  .addOption(key())
+  .option('--json', 'print the answer as one JSON object')
+  .action(async (options) => (await import('./balance.ts')).balanceCommand(options));
+
 command('fetch <run>', 'download the report of a run on a server, and verify it')
   .addOption(server())
   .addOption(key())

@@ -35,7 +35,12 @@ export async function submitCommand(dir: string, options: SubmitOptions): Promis
     throw new Mistake('--out needs --watch. Of a run that is done: npx backtest fetch RUN');
   const client = openClient(options);
   const { request, series, quote } = await prepared(client, dir, options);
-  process.stderr.write(told(quote));
+  const { balance } = await client.balance();
+  process.stderr.write(told(quote, balance));
+  if (balance < quote.credits)
+    throw new Mistake(
+      `There are not enough credits: the run needs ${quote.credits}, the balance is ${balance}. Nothing was submitted.`,
+    );
   if (!options.yes && !(await consent(`Submit to ${client.server}? [y/N] `)))
     throw new Mistake('Nothing was submitted.');
 
@@ -87,9 +92,9 @@ async function follow(client: Client, id: string, { out, json }: SubmitOptions):
   else process.stdout.write(describe(run, archive ?? undefined));
 }
 
-function told(quote: PricedQuote): string {
+function told(quote: PricedQuote, balance: number): string {
   const missing = quote.missing.length > 0 ? `not archived: ${quote.missing.join(', ')}\n` : '';
-  return `${covered(quote)}\n${missing}${quote.credits} credits, about ${quote.approxUsd.toFixed(2)} $\n`;
+  return `${covered(quote)}\n${missing}${quote.credits} of your ${balance} credits, about ${quote.approxUsd.toFixed(2)} $\n`;
 }
 
 /** Whoever closes the terminal or leaves with Ctrl-C has not consented. */

@@ -110,6 +110,11 @@ export async function startFleetWorker(
 /** Listens as soon as it resolves; rejects where the port is taken. The parts stay open when it stops. */
 export async function startApi(config: Config, parts: Parts, log: Logger): Promise<Running> {
   const { host, port, public_url, fleet, proxies } = config;
+  if (public_url === null && ['0.0.0.0', '::'].includes(host))
+    log.warn({
+      event: 'unreachable',
+      message: `Links will begin with http://${host}:${port}. Set BACKTEST_PUBLIC_URL to where clients reach the api.`,
+    });
   const [{ buildApi }, { RATE }] = await Promise.all([import('../api/server.ts'), import('../api/parts.ts')]);
   const app = buildApi({
     ...parts,

@@ -52,7 +52,7 @@ test('the document is OpenAPI 3.1.0, version 3.0.0, and lists every endpoint and
   const { body } = await get('/v1/openapi.json');
   expect([body.openapi, body.info.version]).toEqual(['3.1.0', '3.0.0']);
   const quote = body.paths['/v1/backtest/quote'].post.requestBody.content['application/json'].schema;
-  expect(quote.properties.from).toEqual({ type: 'string', format: 'date' });
+  expect(quote.properties.from).toMatchObject({ type: 'string', format: 'date' });
   expect(quote.additionalProperties).toBe(false);
   const operations = Object.entries(body.paths).flatMap(([path, of]) =>
     Object.keys(of as object).map((method) => `${method.toUpperCase()} ${path}`),

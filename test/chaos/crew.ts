@@ -36,7 +36,8 @@ export async function startHand(
   env: Readonly<Record<string, string>>,
   nodeArgs: readonly string[] = [],
 ): Promise<Hand> {
-  const child = spawn(process.execPath, [...nodeArgs, WORKER], {
+  // A test process that is killed takes its workers along.
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', process.execPath, ...nodeArgs, WORKER], {
     env: { PATH: process.env.PATH, ...env },
     // The group that pause() freezes: replayers are in it, boxes have groups of their own.
     detached: true,
@@ -50,9 +51,6 @@ export async function startHand(
   });
   const running = () => child.exitCode === null && child.signalCode === null;
   const pid = child.pid!;
-  const orphaned = () => child.kill('SIGKILL');
-  process.once('exit', orphaned);
-  child.once('exit', () => process.off('exit', orphaned));
   const hand: Hand = {
     pid,
     told,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Run, SubmitAnswer } from '../../contract/api.ts';
+import type { Balance } from '../../contract/ledger.ts';
 import { freePort } from '../services/service.ts';
 import { type Meddler, meddler, type Serving, serving } from './serving.ts';
 import { BUYER, backtest, FIXTURES, folder, jsonOf, strategy } from './support.ts';
@@ -40,7 +41,7 @@ test('with --watch and --out, one object tells what the run came to and where it
     archive: `reports/${run_id}.zip`,
   });
   expect(readFileSync(join(cwd, run.archive)).length).toBe(run.archive_bytes);
-  expect(ended.stderr).toMatch(/2 market-days: BTC ETH on venue_a.*\n2 credits/);
+  expect(ended.stderr).toMatch(/2 market-days: BTC ETH on venue_a.*\n2 of your \d+ credits/);
 });
 
 test('without a terminal nothing is spent unless --yes says so', async () => {
@@ -152,6 +153,15 @@ test('what the server refuses is told like what a run refuses', async () => {
     code: 'E_SCOPE',
     detail: expect.stringContaining('DOGE'),
   });
+});
+
+test('the balance tells what is left, and what each run did to it', async () => {
+  const { balance, history } = jsonOf(await backtest(['balance', '--json'], { env })) as Balance;
+  expect(history[0]).toMatchObject({ kind: expect.stringMatching(/hold|settle|release/) });
+  const { code, stdout } = await backtest(['balance'], { env });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`${balance} credits\n`);
+  expect(stdout).toContain(history.at(-1)!.run_id ?? 'grant');
 });
 
 test('--json without --watch is the answer of the service', async () => {

@@ -28,6 +28,20 @@ export async function commitGate(
   );
 }
 
+/** Keeps the end of a task inside of its first statement: whoever dies there has changed nothing. */
+export const endGate = (url: string, kind: 'shard' | 'assembly'): Promise<Gate> =>
+  gate(
+    url,
+    [
+      `create or replace function wait_before_end() returns trigger language plpgsql as $$
+     begin perform pg_advisory_xact_lock_shared(78); return new; end $$`,
+      'select pg_advisory_lock(78)',
+      `create trigger gate before update on task for each row
+     when (new.kind = '${kind}' and new.status = 'done') execute function wait_before_end()`,
+    ],
+    'drop trigger gate on task',
+  );
+
 /** Keeps whoever wants to end a task of the run: they lock it first. */
 export const runGate = (url: string, run: string): Promise<Gate> =>
   gate(url, ['begin', `select id from run where id = '${run}' for update`], null);

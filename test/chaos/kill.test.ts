@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { strategy } from '../run/runs.ts';
 import { type ArchiveServer, startArchive } from './archive.ts';
 import { boxesOf, type Hand } from './crew.ts';
-import { commitGate, runGate } from './gate.ts';
+import { commitGate, endGate, runGate } from './gate.ts';
 import { Ground, TWO_DAYS } from './ground.ts';
 import { calm, sound } from './sound.ts';
 import { until } from './until.ts';
@@ -50,7 +50,13 @@ async function rescued(run: string, faults: number): Promise<void> {
 }
 
 const signal = (name: 'SIGSTOP' | 'SIGCONT') => (pids: readonly number[]) => {
-  for (const pid of pids) process.kill(pid, name);
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It was quicker.
+    }
+  }
 };
 const freeze = signal('SIGSTOP');
 const thaw = signal('SIGCONT');
@@ -84,6 +90,8 @@ test('killed while it stages', async () => {
 });
 
 test('killed while it replays', async () => {
+  // However quick it is, it does not get away.
+  const gate = await endGate(ground.postgres.url, 'shard');
   const run = await submit();
   const [replayer] = victim.replayers();
   const boxes = await until('a box is at work', () => {
@@ -93,6 +101,7 @@ test('killed while it replays', async () => {
   freeze(boxes);
   await taskIs(run, 'claimed');
   await victim.kill();
+  await gate.open();
   await rescued(run, 1);
 });
 
@@ -129,25 +138,23 @@ test('killed when the last shard is brought in, before the bell for the assembly
 });
 
 test('killed while it assembles; its replayer goes on for a while', async () => {
+  const gate = await endGate(ground.postgres.url, 'assembly');
   const begun = ground.assembles();
   const run = await submit();
   await begun;
   const replayers = victim.replayers();
   freeze(replayers);
   await victim.kill();
+  await gate.open();
   thaw(replayers);
   await rescued(run, 1);
 });
 
 test('killed when the archive is uploaded and nothing is settled', async () => {
+  const gate = await endGate(ground.postgres.url, 'assembly');
   const run = await submit();
-  await taskIs(run, 'done');
-  await taskIs(run, 'claimed', 'assembly');
-  const gate = await runGate(ground.postgres.url, run);
-  await until('the archive lies in the store', () =>
-    ground.objects(`run/${run}`).some((name) => /^\d+\+$/.test(name)),
-  );
   await gate.reached();
+  expect(ground.objects(`run/${run}`).some((name) => /^\d+\+$/.test(name))).toBe(true);
   await victim.kill();
   await gate.open();
   await rescued(run, 1);

@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Most of the time is spent waiting for servers, boxes and leases.
     maxWorkers: 3,
-    // Some cases race real processes against each other, on a machine that nobody else may be slow on.
+    // Cases that kill real processes race them, and on a busy machine such a race may be lost once.
     retry: process.env.CI ? 1 : 0,
     // Property tests run thousands of cases, and containers start; nothing is asserted about time.
     testTimeout: 120_000,

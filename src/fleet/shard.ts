@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { cellParams, type Failure, type Limits, type UnitResult } from '../../contract/index.ts';
+import type { Failure, Limits, UnitResult } from '../../contract/index.ts';
 import type { Cache } from '../archive/cache.ts';
 import type { Archive } from '../archive/catalogue.ts';
 import type { Prepared } from '../run/prepare.ts';
 import { type Progress, ProgressMeter } from '../run/progress.ts';
 import { stager } from '../run/run.ts';
 import { type FileRecord, Inventory } from '../run/staging.ts';
-import { runUnits, workOf } from '../run/work.ts';
+import { runUnits, workAt } from '../run/work.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ObjectStore } from '../store/store.ts';
 import { fetchObject } from './object.ts';
@@ -51,7 +51,7 @@ export async function replayShard(
   onProgress: (progress: Progress) => void,
 ): Promise<ShardOutcome> {
   const { store, archive, cache, sandbox, limits } = parts;
-  const item = workOf(prepared, cellParams(prepared.manifest))[shard.number]!;
+  const item = workAt(prepared, shard.number);
   const inventory = new Inventory();
   const done = await runUnits([item], {
     prepared,

@@ -6,6 +6,7 @@ import { InsufficientCredits } from '../ledger/refused.ts';
 import { balance, hold } from '../ledger/transfer.ts';
 import type { RunQueue } from '../queue/queue.ts';
 import type { Prepared } from '../run/prepare.ts';
+import { workSize } from '../run/work.ts';
 import type { ObjectStore } from '../store/store.ts';
 import { storePlan } from './plan.ts';
 import { ringFor } from './ring.ts';
@@ -40,9 +41,7 @@ export async function submit(
   limits: FleetLimits,
 ): Promise<Submitted> {
   const { prepared, customer, repeat } = submission;
-  // As many as `workOf` makes of it, which may be more than fit into memory.
-  const units = prepared.manifest.mode === 'session' ? 1 : prepared.marketDays.length;
-  const shards = units * prepared.quote.sweepCells;
+  const shards = workSize(prepared);
   if (shards > limits.shards) {
     const counts = `${prepared.quote.marketDays} market-days in ${prepared.quote.sweepCells} cells`;
     throw new Rejection('E_LIMIT', `${counts} make ${shards} shards; a run has at most ${limits.shards}`);

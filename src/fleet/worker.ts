@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FleetLimits } from '../../contract/index.ts';
-import { type Database, SqlError } from '../database/database.ts';
+import { type FleetLimits, Unreachable } from '../../contract/index.ts';
+import type { Database } from '../database/database.ts';
 import type { Listener, RunQueue } from '../queue/queue.ts';
 import type { ObjectStore } from '../store/store.ts';
 import type { ShardRow } from './assembly.ts';
@@ -194,8 +194,7 @@ class Lease {
         return await write();
       } catch (error) {
         // What the database refuses it will refuse again.
-        if (error instanceof SqlError || (error as Error).name !== 'Unreachable' || this.overdue())
-          throw error;
+        if (!(error instanceof Unreachable) || this.overdue()) throw error;
         await sleep(200);
       }
     }

@@ -1,4 +1,11 @@
-import type { Failure, Limits, MarketDay, ParamValue, UnitResult } from '../../contract/index.ts';
+import {
+  cellParams,
+  type Failure,
+  type Limits,
+  type MarketDay,
+  type ParamValue,
+  type UnitResult,
+} from '../../contract/index.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { feedsOf, groupsOf, listMarkets, type PlanInput, planSegment } from './plan.ts';
 import type { Prepared } from './prepare.ts';
@@ -47,6 +54,18 @@ export function workOf(
   const { manifest, marketDays } = prepared;
   const scopes = manifest.mode === 'session' ? [marketDays] : marketDays.map((day) => [day]);
   return scopes.flatMap((days) => cells.map((params, cell) => ({ cell, params, marketDays: days })));
+}
+
+/** How many units `workOf` makes of a run; those may be more than fit into memory. */
+export const workSize = ({ manifest, marketDays, quote }: Prepared): number =>
+  (manifest.mode === 'session' ? 1 : marketDays.length) * quote.sweepCells;
+
+/** The unit that stands at `at` in `workOf`, without making the others. */
+export function workAt({ manifest, marketDays }: Prepared, at: number): WorkItem {
+  const cells = cellParams(manifest);
+  const cell = at % cells.length;
+  const days = manifest.mode === 'session' ? marketDays : [marketDays[Math.floor(at / cells.length)]!];
+  return { cell, params: cells[cell]!, marketDays: days };
 }
 
 /**

@@ -3,10 +3,10 @@ import { dataset, day, venue } from './datasets.ts';
 import { language, manifest, mode, modes } from './manifest.ts';
 import { failure } from './outcome.ts';
 import { pack } from './packs.ts';
-import { runProgress, runReport, runStatus } from './plan.ts';
 import { pricedQuote } from './quote.ts';
 import { scope } from './scope.ts';
 import { checked, sourceFile } from './source.ts';
+import { runProgress, runReport, runStatus } from './state.ts';
 
 // Requests and answers of the service, endpoint by endpoint. Answers may gain fields; requests are refused for unknown
 // ones. A refusal of a submission is a `rejection` of rejection.ts.

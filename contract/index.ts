@@ -12,5 +12,6 @@ export * from './report.ts';
 export * from './run.ts';
 export * from './scope.ts';
 export * from './source.ts';
+export * from './state.ts';
 export * from './unreachable.ts';
 export * from './wire.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Run } from '../../contract/api.ts';
-import type { RunReport } from '../../contract/plan.ts';
+import type { RunReport } from '../../contract/state.ts';
 import { readConfig } from '../config.ts';
 import { aligned, fixed } from '../report/summary.ts';
 import { type Client, NoAnswer, openClient, type ServerOptions } from './client.ts';
